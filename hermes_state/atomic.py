@@ -1,0 +1,55 @@
+"""Files that appear whole or not at all: temporary sibling, flush, rename, flush of the folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def sync_file(path: Path) -> None:
+    """Flush a file's content to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_dir(path: Path) -> None:
+    """Flush a folder's entries to the disk, so that a rename survives power loss. Windows has no such call."""
+    if os.name == "nt":
+        return
+    sync_file(path)
+
+
+@contextmanager
+def whole_file(target: Path, *, mode: int = 0o600, newline: str | None = "\n") -> Iterator[IO[str]]:
+    """Write a UTF-8 text file that replaces `target` only when the block ends without an error.
+
+    Args:
+        target: the file; its folder must exist.
+        mode: the new file's permission bits, from its first byte on.
+        newline: as for `open`.
+
+    Raises:
+        OSError: as the system says; `target` is then untouched and nothing is left beside it.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+    partial = Path(name)
+    try:
+        os.fchmod(descriptor, mode)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline=newline) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(target)
+        sync_dir(target.parent)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

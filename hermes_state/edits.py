@@ -1,0 +1,240 @@
+"""Changes to a transcript, each inside the caller's write transaction: add, take back, compact, replace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import String, case, cast, func, insert, select, update
+
+from hermes_state.activity import fold, recount
+from hermes_state.codec import EncodedMessage, decode, from_json
+from hermes_state.errors import InvalidValue, MessageNotFound
+from hermes_state.records import Message, MessageState, Rewind
+from hermes_state.replay import call_id, call_name
+from hermes_state.schema import messages, sessions, store_state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+_m = messages.c
+
+
+def append_all(
+    connection: Connection, session_pk: int, session_id: str, encoded: Sequence[EncodedMessage]
+) -> list[Message]:
+    """Add messages at the end; one whose platform id the session has already is returned as it is stored."""
+    stored = _by_platform_id(connection, session_pk, [e.platform_message_id for e in encoded if e.platform_message_id])
+    free_id, position = next_id(connection), _next_position(connection, session_pk)
+    names = _names_of_calls(encoded)
+    ids: list[int] = []
+    rows: list[dict[str, Any]] = []
+    for message in encoded:
+        key = message.platform_message_id
+        if key is not None and key in stored:
+            ids.append(stored[key])
+            continue
+        row = message._asdict() | {"id": free_id, "session_pk": session_pk, "position": position}
+        if message.role == "tool" and message.tool_name is None and message.tool_call_id is not None:
+            row["tool_name"] = names.get(message.tool_call_id) or called_tool(
+                connection, session_id, message.tool_call_id
+            )
+        if key is not None:
+            stored[key] = free_id
+        ids.append(free_id)
+        rows.append(row)
+        free_id, position = free_id + 1, position + 1
+    if rows:
+        connection.execute(insert(messages), rows)
+    return load_in_order(connection, session_id, ids)
+
+
+def load_in_order(connection: Connection, session_id: str, ids: Sequence[int]) -> list[Message]:
+    """Messages of one session by id, in the order of `ids`."""
+    if not ids:
+        return []
+    low, high = min(ids), max(ids)
+    wanted = set(ids)
+    rows = connection.execute(
+        select(messages).where(_m.id.between(low, high), _m.session_pk == _pk(connection, session_id))
+    )
+    found = {row.id: decode(row, session_id) for row in rows if row.id in wanted}
+    return [found[i] for i in ids]
+
+
+def _pk(connection: Connection, session_id: str) -> int:
+    return int(connection.execute(select(sessions.c.pk).where(sessions.c.id == session_id)).scalar_one())
+
+
+def next_id(connection: Connection) -> int:
+    """The id of the next message: above the newest one and above every id that was ever given out."""
+    newest = connection.execute(select(func.coalesce(func.max(_m.id), 0))).scalar_one()
+    floor = connection.execute(select(store_state.c.id_floor)).scalar_one()
+    return int(max(newest, floor)) + 1
+
+
+def _next_position(connection: Connection, session_pk: int) -> int:
+    last = connection.execute(select(func.max(_m.position)).where(_m.session_pk == session_pk)).scalar()
+    return 0 if last is None else int(last) + 1
+
+
+def _by_platform_id(connection: Connection, session_pk: int, keys: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), 500):  # below SQLite's limit of bound parameters
+        some = keys[start : start + 500]
+        query = select(_m.platform_message_id, _m.id).where(
+            _m.session_pk == session_pk, _m.platform_message_id.in_(some)
+        )
+        found.update((key, message_id) for key, message_id in connection.execute(query))
+    return found
+
+
+def _names_of_calls(encoded: Sequence[EncodedMessage]) -> dict[str, str]:
+    """Tool names by call id, from the calls among the messages being added."""
+    names: dict[str, str] = {}
+    for message in encoded:
+        if message.tool_calls is None:
+            continue
+        for call in from_json(message.tool_calls):
+            key, name = call_id(call), call_name(call)
+            if key and name:
+                names[key] = name
+    return names
+
+
+def called_tool(connection: Connection, session_id: str, tool_call_id: str) -> str | None:
+    """The name of the tool that the newest call with this id called."""
+    recent = (
+        select(_m.tool_calls)
+        .where(_m.session_pk == select(sessions.c.pk).where(sessions.c.id == session_id).scalar_subquery())
+        .where(_m.tool_calls.is_not(None))
+        .order_by(_m.position.desc())
+        .limit(20)  # a result follows its call closely
+    )
+    for (text,) in connection.execute(recent):
+        for call in from_json(text):
+            if call_id(call) == tool_call_id:
+                return call_name(call)
+    return None
+
+
+# --- taking back ------------------------------------------------------------------------------------------------
+
+
+def rewind(
+    connection: Connection, session_pk: int, session_id: str, to_message_id: int | None, last: int | None
+) -> Rewind:
+    """Take back a tail of the active transcript."""
+    if (to_message_id is None) == (last is None):
+        raise InvalidValue("a rewind needs either to_message_id or last")
+    fold(connection)
+    active = select(messages).where(_m.session_pk == session_pk, _m.state == MessageState.ACTIVE)
+    if to_message_id is not None:
+        anchor = connection.execute(active.where(_m.id == to_message_id)).fetchone()
+        if anchor is None:
+            raise MessageNotFound(to_message_id, session_id)
+        rows = connection.execute(active.where(_m.position >= anchor.position).order_by(_m.position)).fetchall()
+    else:
+        rows = connection.execute(active.order_by(_m.position.desc()).limit(max(last or 0, 0))).fetchall()[::-1]
+    number = _mark_rewound(connection, session_pk, [row.id for row in rows])
+    taken = tuple(decode(row, session_id) for row in rows)
+    return Rewind(session_id=session_id, number=number, messages=taken)
+
+
+def _mark_rewound(connection: Connection, session_pk: int, ids: Sequence[int]) -> int:
+    count = select(sessions.c.rewind_count).where(sessions.c.pk == session_pk)
+    number = int(connection.execute(count).scalar_one())
+    if not ids:
+        return number
+    number += 1
+    _set_state(connection, ids, state=MessageState.REWOUND, rewind_number=number)
+    connection.execute(update(sessions).where(sessions.c.pk == session_pk).values(rewind_count=number))
+    recount(connection, session_pk)
+    return number
+
+
+def _set_state(connection: Connection, ids: Sequence[int], **values: Any) -> None:
+    for start in range(0, len(ids), 500):
+        connection.execute(update(messages).where(_m.id.in_(ids[start : start + 500])).values(**values))
+
+
+def undo_rewind(connection: Connection, session_pk: int, session_id: str) -> list[Message]:
+    """Bring back the newest rewind of a session."""
+    fold(connection)
+    rewound = select(_m.id, _m.rewind_number).where(_m.session_pk == session_pk, _m.state == MessageState.REWOUND)
+    rows = connection.execute(rewound.order_by(_m.position)).fetchall()
+    newest = max((row.rewind_number or 0 for row in rows), default=None)
+    ids = [row.id for row in rows if (row.rewind_number or 0) == newest]
+    _set_state(connection, ids, state=MessageState.ACTIVE, rewind_number=None)
+    recount(connection, session_pk)
+    return load_in_order(connection, session_id, ids)
+
+
+# --- compacting and replacing -----------------------------------------------------------------------------------
+
+
+def compact(
+    connection: Connection, session_pk: int, session_id: str, summary: Sequence[EncodedMessage], keep_last: int
+) -> list[Message]:
+    """Archive the active messages but the last ones; the summary goes before those, which move behind it."""
+    if not any(message.content or message.tool_calls for message in summary):
+        raise InvalidValue(
+            "the summary is empty; nothing was compacted", hint="keep the transcript and summarise again"
+        )
+    fold(connection)
+    ids = _active_ids(connection, session_pk)
+    kept = ids[len(ids) - keep_last :] if keep_last > 0 else []
+    _set_state(connection, ids[: len(ids) - len(kept)], state=MessageState.COMPACTED)
+    added = append_all(connection, session_pk, session_id, summary)
+    _move_to_end(connection, session_pk, kept)
+    fold(connection)
+    recount(connection, session_pk)
+    return load_in_order(connection, session_id, [message.id for message in added])
+
+
+def _active_ids(connection: Connection, session_pk: int) -> list[int]:
+    query = select(_m.id).where(_m.session_pk == session_pk, _m.state == MessageState.ACTIVE).order_by(_m.position)
+    return list(connection.execute(query).scalars())
+
+
+def _move_to_end(connection: Connection, session_pk: int, ids: Sequence[int]) -> None:
+    start = _next_position(connection, session_pk)
+    for offset, message_id in enumerate(ids):
+        connection.execute(update(messages).where(_m.id == message_id).values(position=start + offset))
+
+
+def replace(
+    connection: Connection, session_pk: int, session_id: str, encoded: Sequence[EncodedMessage]
+) -> list[Message]:
+    """Put a transcript in the place of the active one; an equal start is kept, the rest of the old one is rewound."""
+    fold(connection)
+    active = select(messages).where(_m.session_pk == session_pk, _m.state == MessageState.ACTIVE).order_by(_m.position)
+    rows = connection.execute(active).fetchall()
+    same = 0
+    while same < min(len(rows), len(encoded)) and _equal(rows[same], encoded[same]):
+        same += 1
+    _mark_rewound(connection, session_pk, [row.id for row in rows[same:]])
+    _release_platform_ids(connection, [row.id for row in rows[same:]])
+    added = append_all(connection, session_pk, session_id, encoded[same:])
+    fold(connection)
+    recount(connection, session_pk)
+    return [decode(row, session_id) for row in rows[:same]] + added
+
+
+def _equal(row: Any, message: EncodedMessage) -> bool:
+    """Whether a stored message is the one given; times differ between a stored message and its copy and don't count."""
+    return all(getattr(row, name) == getattr(message, name) for name in _COMPARED)
+
+
+_COMPARED = ("role", "content_format", "content", "tool_calls", "tool_call_id", "details")
+
+
+def _release_platform_ids(connection: Connection, ids: Sequence[int]) -> None:
+    """A replaced message gives its platform id to its successor; its own copy is kept in front of a NUL-free mark."""
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        renamed = case(
+            (_m.platform_message_id.is_(None), None), else_=_m.platform_message_id + "#replaced-" + cast(_m.id, String)
+        )
+        connection.execute(update(messages).where(_m.id.in_(some)).values(platform_message_id=renamed))

@@ -1,0 +1,347 @@
+"""The SQLite engine: one policy for connections, transactions, retries and errors.
+
+The driver's own transaction handling is off (`isolation_level=None`); BEGIN is emitted here: DEFERRED for a read,
+IMMEDIATE for a write. One connection writes, under a lock, so threads of a process never wait on SQLite for each
+other; reads take connections of their own from a pool, and WAL keeps them clear of any writer.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+import sqlalchemy
+from sqlalchemy import event
+from sqlalchemy.pool import QueuePool
+
+from hermes_state.atomic import sync_dir, sync_file
+from hermes_state.engine.driver import newest_driver
+from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
+from hermes_state.engine.holder import write_lock_holder
+from hermes_state.errors import HandleUnusable, ReadOnlyStore, StoreBusy, StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+# How long a write may wait for other processes, in seconds.
+DEFAULT_BUSY_BUDGET_S = 20.0
+# A checkpoint is tried when the WAL holds this many 4 KiB pages (8 MiB): fewer checkpoints than SQLite's 1,000
+# write the hot pages of counters and indexes less often, and the WAL stays below 10 MB.
+_CHECKPOINT_PAGES = 2000
+_CACHE_KIB = 16 * 1024
+# Pauses between tries for the write lock, in seconds. A commit takes 0.05 to 5 ms, so the first pauses are short.
+_PAUSE_MIN_S, _PAUSE_MAX_S = 0.0002, 0.02
+# WAL index recovery after a crash is the only thing a reader ever waits for.
+_READER_BUSY_MS = 10_000
+
+_T = TypeVar("_T")
+
+_live: weakref.WeakSet[SqliteEngine] = weakref.WeakSet()
+# Engines inherited through fork: kept alive for ever, since closing a copied SQLite handle would drop the parent's WAL.
+_inherited: list[object] = []
+
+
+def _abandon_in_child() -> None:
+    for engine in list(_live):
+        engine.abandon()
+        _inherited.append(engine)
+
+
+os.register_at_fork(after_in_child=_abandon_in_child)
+
+
+class SqliteEngine:
+    """One database file, opened.
+
+    Args:
+        path: the database file; made with mode 0600 when absent, unless `read_only`.
+        read_only: never write, not even to create or migrate.
+        synchronous: `FULL` (a commit survives power loss) or `NORMAL` (it survives a crash of the process).
+        busy_budget_s: seconds a write may wait for other processes before `StoreBusy`.
+
+    Raises:
+        StoreUnavailable: the file or its folder can't be opened.
+    """
+
+    dialect = "sqlite"
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool = False,
+        synchronous: str = "FULL",
+        busy_budget_s: float = DEFAULT_BUSY_BUDGET_S,
+    ) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.synchronous = synchronous
+        self.busy_budget_s = busy_budget_s
+        self.driver = newest_driver()
+        self._unusable = ""
+        self._write_lock = threading.RLock()
+        self._writer: Connection | None = None
+        self._transaction_thread = 0  # the thread inside `write()`, or 0
+        self._create_file()
+        self._sqlalchemy = self._make_sqlalchemy_engine()
+        _live.add(self)
+
+    # --- opening -----------------------------------------------------------------------------------------------
+
+    def _create_file(self) -> None:
+        """Make the file with tight modes before SQLite can make it with the umask's."""
+        if self.read_only:
+            if not self.path.is_file():
+                raise StoreUnavailable(
+                    f"there is no store at {self.path}", hint="open it for writing once, or check --home"
+                )
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Only ever a new file: opening and closing a descriptor of a live one would drop SQLite's locks.
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise StoreUnavailable(f"{self.path} can't be created: {error.strerror}") from error
+
+    def _make_sqlalchemy_engine(self) -> sqlalchemy.Engine:
+        engine = sqlalchemy.create_engine(
+            "sqlite+pysqlite://",
+            module=self.driver.module,
+            creator=self._connect,
+            poolclass=QueuePool,
+            pool_size=4,
+            max_overflow=60,
+        )
+        event.listen(engine, "begin", _emit_begin)
+        return engine
+
+    def _connect(self) -> Any:
+        uri = f"file:{quote(str(self.path.absolute()))}?mode={'ro' if self.read_only else 'rw'}"
+        connection = self.driver.module.connect(
+            uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        deadline = time.monotonic() + self.busy_budget_s
+        while True:
+            try:
+                self._configure(connection)
+            except Exception as error:
+                if not is_busy(error) or time.monotonic() > deadline:
+                    connection.close()
+                    raise
+                time.sleep(random.uniform(0.001, 0.02))  # noqa: S311  jitter, not a secret
+            else:
+                return connection
+
+    def _configure(self, connection: Any) -> None:
+        run = connection.execute
+        run(f"PRAGMA busy_timeout={_READER_BUSY_MS}")
+        if not self.read_only and run("PRAGMA journal_mode").fetchone()[0] != "wal":
+            run("PRAGMA journal_mode=WAL")
+        run(f"PRAGMA synchronous={'NORMAL' if self.synchronous == 'NORMAL' else 'FULL'}")
+        run("PRAGMA foreign_keys=ON")
+        run(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        run(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
+        run("PRAGMA secure_delete=FAST")
+
+    # --- transactions ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A snapshot of the store: all statements of the block see the same state, whatever others write.
+
+        Inside `write()` of the same thread it is that transaction, so that it sees its own changes.
+        """
+        self._check_usable()
+        if self._transaction_thread == threading.get_ident() and self._writer is not None:
+            yield self._writer
+            return
+        with translated(str(self.path)), self._sqlalchemy.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self, *, budget_s: float | None = None) -> Iterator[Connection]:
+        """One write transaction: committed when the block ends, undone when it raises. Nested calls join the outer one.
+
+        Args:
+            budget_s: seconds to wait for the lock; None: the engine's budget.
+
+        Raises:
+            StoreBusy: another process held the lock for longer; names it where the system can tell.
+            ReadOnlyStore, DiskFull, StoreDamaged, StoreUnavailable: nothing was written.
+        """
+        budget = self.busy_budget_s if budget_s is None else budget_s
+        self._acquire(budget)
+        try:
+            if self._transaction_thread and self._writer is not None:
+                yield self._writer
+                return
+            with translated(str(self.path)):
+                yield from self._transaction(budget)
+        finally:
+            self._write_lock.release()
+
+    def _transaction(self, budget_s: float) -> Iterator[Connection]:
+        writer = self._writer_connection()
+        self._retry(writer.begin, budget_s)
+        self._transaction_thread = threading.get_ident()
+        try:
+            yield writer
+            writer.commit()
+        except BaseException:
+            self._roll_back(writer)
+            raise
+        finally:
+            self._transaction_thread = 0
+
+    def _roll_back(self, writer: Connection) -> None:
+        """Undo; a full disk or I/O error may have rolled the transaction back already, which is just as good."""
+        try:
+            writer.rollback()
+        except Exception as error:
+            if not is_driver_error(error):
+                raise
+            writer.invalidate()
+            writer.close()
+            self._writer = None
+
+    def execute_write(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
+        """Run one statement that is a whole transaction by itself, and return its rows.
+
+        This is the append path: no BEGIN and COMMIT of their own, no SQLAlchemy, one round through SQLite.
+        """
+        self._acquire(self.busy_budget_s)
+        try:
+            raw = self._writer_raw()
+
+            def run() -> list[Any]:
+                rows: list[Any] = raw.execute(sql, parameters).fetchall()
+                return rows
+
+            try:
+                return run()
+            except Exception as error:
+                if is_busy(error) and not self._transaction_thread:
+                    with translated(str(self.path)):
+                        return self._retry(run, self.busy_budget_s)
+                if is_driver_error(error):
+                    raise translate(error, str(self.path)) from error
+                raise
+        finally:
+            self._write_lock.release()
+
+    def _retry(self, attempt: Callable[[], _T], budget_s: float) -> _T:
+        started = time.monotonic()
+        pause = _PAUSE_MIN_S
+        while True:
+            try:
+                return attempt()
+            except Exception as error:
+                if not is_busy(error):
+                    raise
+                waited = time.monotonic() - started
+                if waited >= budget_s:
+                    holder = write_lock_holder(self.path)
+                    raise StoreBusy(str(self.path), waited_s=waited, holder=holder) from error
+                time.sleep(random.uniform(0.5, 1.5) * pause)  # noqa: S311  jitter, not a secret
+                pause = min(pause * 1.3, _PAUSE_MAX_S)
+
+    @contextmanager
+    def migration(self) -> Iterator[Connection]:
+        """A write transaction for schema changes: foreign keys are off, so that rebuilding a table cascades nowhere."""
+        self._acquire(self.busy_budget_s)
+        try:
+            with translated(str(self.path)):
+                raw = self._writer_raw()
+                raw.execute("PRAGMA foreign_keys=OFF")  # does nothing once a transaction is open, so it comes first
+                try:
+                    yield from self._transaction(self.busy_budget_s)
+                finally:
+                    if self._writer is not None:
+                        self._writer_raw().execute("PRAGMA foreign_keys=ON")
+        finally:
+            self._write_lock.release()
+
+    def copy_to(self, target: Path, *, pages_per_step: int = 4096) -> None:
+        """Copy the whole store to a new file through SQLite's backup API; writers are never blocked by it.
+
+        The copy is made under a temporary name, flushed, and appears as `target` only when it is whole.
+        """
+        partial = target.with_name(f".{target.name}.partial")
+        partial.unlink(missing_ok=True)
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            with translated(str(self.path)):
+                source = self._connect()
+                copy = self.driver.module.connect(str(partial), isolation_level=None)
+                try:
+                    source.execute("BEGIN")  # one snapshot, else a busy writer restarts the copy for ever
+                    source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                    source.backup(copy, pages=pages_per_step, sleep=0)
+                finally:
+                    copy.close()
+                    source.close()
+            sync_file(partial)
+            partial.replace(target)
+            sync_dir(target.parent)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+    # --- the writing connection --------------------------------------------------------------------------------
+
+    def _acquire(self, budget_s: float) -> None:
+        self._check_usable()
+        if self.read_only:
+            raise ReadOnlyStore(f"{self.path} was opened read-only")
+        if not self._write_lock.acquire(timeout=max(budget_s, 0.0)):
+            raise StoreBusy(str(self.path), waited_s=budget_s, holder="another thread of this process")
+
+    def _writer_connection(self) -> Connection:
+        if self._writer is None:
+            with translated(str(self.path)):
+                self._writer = self._sqlalchemy.connect().execution_options(hermes_write=True)
+                # Waiting is done in `_retry`, with jitter, so that it is fair.
+                self._writer_raw().execute("PRAGMA busy_timeout=0")
+        return self._writer
+
+    def _writer_raw(self) -> Any:
+        return self._writer_connection().connection.driver_connection
+
+    def _check_usable(self) -> None:
+        if self._unusable:
+            raise HandleUnusable(f"the store at {self.path} {self._unusable}", hint="open a new SessionDB")
+
+    # --- closing -----------------------------------------------------------------------------------------------
+
+    def abandon(self) -> None:
+        """Make this copy refuse all work: it was inherited through fork and belongs to the parent."""
+        self._unusable = "was inherited through fork"
+        self._write_lock = threading.RLock()
+
+    def close(self) -> None:
+        """Close every connection. The last one in any process checkpoints and removes the WAL. Twice is once."""
+        if self._unusable:
+            return
+        with self._write_lock:
+            self._unusable = "was closed"
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+            self._sqlalchemy.dispose()
+        _live.discard(self)
+
+
+def _emit_begin(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("hermes_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

@@ -1,0 +1,317 @@
+"""Messages: append, read, take back, compact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+from sqlalchemy.sql import func
+
+from hermes_state import edits
+from hermes_state.activity import FOLD_EVERY, fold
+from hermes_state.clock import from_us, now_us
+from hermes_state.codec import EncodedMessage, decode, encode, message_fields
+from hermes_state.conversation import COMPRESSION_END
+from hermes_state.engine.statements import APPEND
+from hermes_state.errors import LeaseHeld, MessageNotFound, SessionMoved, SessionNotFound, StoreBusy
+from hermes_state.leases import compression_lease, is_held
+from hermes_state.records import Message, MessageState, Relation, Rewind, Window
+from hermes_state.replay import replay
+from hermes_state.schema import messages, sessions
+from hermes_state.session_rows import pk_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from hermes_state.engine import Engine
+    from hermes_state.records import Content
+
+VISIBLE = (MessageState.ACTIVE, MessageState.COMPACTED)
+ANY_STATE = tuple(MessageState)
+MessageList = list[Message]  # inside the class, `list` is the method
+AnyList = list[Any]
+Replay = list[dict[str, Any]]
+
+
+class Messages:
+    """The messages of a store."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._appended = 0
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def append(
+        self,
+        session_id: str,
+        *,
+        role: str,
+        content: Content = None,
+        created_at: datetime | None = None,
+        tool_name: str | None = None,
+        tool_call_id: str | None = None,
+        tool_calls: AnyList | None = None,
+        platform_message_id: str | None = None,
+        token_count: int | None = None,
+        finish_reason: str | None = None,
+        reasoning: Any = None,
+        reasoning_content: Any = None,
+        reasoning_details: Any = None,
+        codex_reasoning_items: Any = None,
+        codex_message_items: Any = None,
+        api_content: Any = None,
+        effect_disposition: str | None = None,
+        observed: bool = False,
+        extras: Mapping[str, Any] | None = None,
+    ) -> Message:
+        """Add a message at the end of a session; it is committed when this returns.
+
+        A second append with the same `platform_message_id` adds nothing and returns the first one's message. A tool
+        result without a `tool_name` gets it from the call it answers.
+
+        Args:
+            content: text, a list of multimodal parts, or None; comes back equal.
+            created_at: an aware time; None: now. The order of messages does not depend on it.
+            extras: any further fields.
+
+        Raises:
+            SessionNotFound: there is no such session.
+            SessionMoved: it was compressed; append to `error.tip`.
+            LeaseHeld: it is being compressed at this moment.
+            InvalidValue, StoreBusy, DiskFull, StoreDamaged: nothing was written.
+        """
+        fields = locals()
+        del fields["self"], fields["session_id"]
+        encoded = encode(fields, now_us())
+        if encoded.tool_name is None and encoded.role == "tool" and encoded.tool_call_id is not None:
+            encoded = encoded._replace(tool_name=self._called_tool(session_id, encoded.tool_call_id))
+        rows = self._engine.execute_write(APPEND, (*encoded, session_id))
+        if not rows:
+            return self._append_or_explain(session_id, encoded)
+        self._appended += 1
+        if self._appended % FOLD_EVERY == 0:
+            self._fold()
+        message_id, position = rows[0]
+        fields.update(
+            id=message_id,
+            session_id=session_id,
+            position=position,
+            created_at=from_us(encoded.created_at),
+            tool_name=encoded.tool_name,
+            extras=extras or {},
+        )
+        return Message(**fields)
+
+    def append_many(self, session_id: str, messages: Iterable[Mapping[str, Any] | Message]) -> MessageList:
+        """Add messages in one transaction: all of them, or none.
+
+        Args:
+            messages: mappings with the fields of `append`, or `Message` records of any session; names the store does
+                not know are kept in `extras`. One whose `platform_message_id` the session has already is not added;
+                the stored one is returned in its place.
+
+        Raises:
+            As `append`.
+        """
+        now = now_us()
+        encoded = [encode(message_fields(message), now) for message in messages]
+        with self._engine.write() as connection:
+            pk = self._writable(connection, session_id)
+            return edits.append_all(connection, pk, session_id, encoded)
+
+    def _called_tool(self, session_id: str, tool_call_id: str) -> str | None:
+        with self._engine.read() as connection:
+            return edits.called_tool(connection, session_id, tool_call_id)
+
+    def _append_or_explain(self, session_id: str, encoded: EncodedMessage) -> Message:
+        """The append statement added nothing: find out why, and do what is right."""
+        with self._engine.write() as connection:
+            pk = self._writable(connection, session_id)
+            return edits.append_all(connection, pk, session_id, [encoded])[0]
+
+    def _writable(self, connection: Connection, session_id: str) -> int:
+        """The key of a session that may be appended to; one left sealed by a crash, without a child, is reopened."""
+        c = sessions.c
+        row = connection.execute(select(c.pk, c.sealed, c.conversation_pk).where(c.id == session_id)).fetchone()
+        if row is None:
+            raise SessionNotFound(session_id)
+        if row.sealed:
+            child = select(func.count()).where(c.parent_pk == row.pk, c.relation == Relation.COMPRESSION)
+            if connection.execute(child).scalar():
+                tip = select(c.id).where(c.conversation_pk == row.conversation_pk, c.is_tip)
+                raise SessionMoved(session_id, str(connection.execute(tip).scalar()))
+            owner = is_held(connection, compression_lease(session_id))
+            if owner is not None:
+                raise LeaseHeld(compression_lease(session_id), owner)
+            reopened = {"sealed": False, "ended_at": None, "end_reason": None}
+            connection.execute(
+                sessions.update().where(c.pk == row.pk, c.end_reason == COMPRESSION_END).values(reopened)
+            )
+            connection.execute(sessions.update().where(c.pk == row.pk).values(sealed=False))
+        return int(row.pk)
+
+    def _fold(self) -> None:
+        """Keep the tail of uncounted messages short; another writer's turn is as good a time as ours."""
+        try:
+            with self._engine.write(budget_s=0.0) as connection:
+                fold(connection)
+        except StoreBusy:
+            self._appended -= 1  # try again at the next append
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def get(self, message_id: int) -> Message:
+        """One message by its id, in whatever state.
+
+        Raises:
+            MessageNotFound: there is none.
+        """
+        query = select(messages, sessions.c.id.label("owner")).join(sessions).where(messages.c.id == message_id)
+        with self._engine.read() as connection:
+            row = connection.execute(query).fetchone()
+        if row is None:
+            raise MessageNotFound(message_id)
+        return decode(row, row.owner)
+
+    def list(
+        self,
+        session_id: str,
+        *,
+        states: Sequence[MessageState] = (MessageState.ACTIVE,),
+        roles: Sequence[str] | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        newest_first: bool = False,
+    ) -> MessageList:
+        """The messages of one session, in order.
+
+        Args:
+            states: which ones; by default the active transcript, `VISIBLE` adds what was compacted.
+            limit, offset: a page; None: all.
+            newest_first: last message first, pages counted from the end.
+        """
+        m = messages.c
+        order = m.position.desc() if newest_first else m.position
+        with self._engine.read() as connection:
+            query = select(messages).where(m.session_pk == pk_of(connection, session_id), m.state.in_(states))
+            if roles is not None:
+                query = query.where(m.role.in_(roles))
+            rows = connection.execute(query.order_by(order).limit(limit).offset(offset)).fetchall()
+        return [decode(row, session_id) for row in rows]
+
+    def history(self, session_id: str, *, states: Sequence[MessageState] = VISIBLE) -> MessageList:
+        """Everything said in the conversation of a session, over all its segments, from the first to the tip."""
+        c, m = sessions.c, messages.c
+        with self._engine.read() as connection:
+            conversation = select(c.conversation_pk).where(c.pk == pk_of(connection, session_id)).scalar_subquery()
+            query = (
+                select(messages, c.id.label("owner"))
+                .join(sessions)
+                .where(c.conversation_pk == conversation, m.state.in_(states))
+                .order_by(c.started_at, c.pk, m.position)
+            )
+            rows = connection.execute(query).fetchall()
+        return [decode(row, row.owner) for row in rows]
+
+    def window(self, session_id: str, anchor_id: int, *, before: int = 5, after: int = 5) -> Window:
+        """The messages around one of a session, in order, without what was rewound (but for the anchor itself).
+
+        Raises:
+            MessageNotFound: the session has no such message.
+        """
+        m = messages.c
+        with self._engine.read() as connection:
+            pk = pk_of(connection, session_id)
+            anchor = connection.execute(select(messages).where(m.id == anchor_id, m.session_pk == pk)).fetchone()
+            if anchor is None:
+                raise MessageNotFound(anchor_id, session_id)
+            visible = (m.session_pk == pk) & m.state.in_(VISIBLE)
+            earlier, later = visible & (m.position < anchor.position), visible & (m.position > anchor.position)
+            head = connection.execute(
+                select(messages).where(earlier).order_by(m.position.desc()).limit(before)
+            ).fetchall()
+            rest = connection.execute(select(messages).where(later).order_by(m.position).limit(after)).fetchall()
+            counts = [connection.execute(select(func.count()).where(side)).scalar_one() for side in (earlier, later)]
+        rows = [*reversed(head), anchor, *rest]
+        return Window(
+            messages=tuple(decode(row, session_id) for row in rows),
+            anchor_id=anchor_id,
+            before=counts[0] - len(head),
+            after=counts[1] - len(rest),
+        )
+
+    def count(self, session_id: str | None = None, *, states: Sequence[MessageState] = (MessageState.ACTIVE,)) -> int:
+        """How many messages a session, or the whole store, holds."""
+        query = select(func.count()).select_from(messages).where(messages.c.state.in_(states))
+        with self._engine.read() as connection:
+            if session_id is not None:
+                query = query.where(messages.c.session_pk == pk_of(connection, session_id))
+            return int(connection.execute(query).scalar_one())
+
+    def replay(self, session_id: str) -> Replay:
+        """The active transcript as a provider takes it; see `hermes_state.replay`."""
+        return replay(self.list(session_id))
+
+    # --- editing ------------------------------------------------------------------------------------------------
+
+    def rewind(self, session_id: str, *, to_message_id: int | None = None, last: int | None = None) -> Rewind:
+        """Take back the end of a transcript: hidden everywhere, until `undo_rewind`.
+
+        Args:
+            to_message_id: this message and all after it.
+            last: or the last so many active messages; fewer when there are fewer.
+
+        Raises:
+            MessageNotFound: the session has no such active message.
+            InvalidValue: neither or both were given.
+        """
+        with self._engine.write() as connection:
+            pk = pk_of(connection, session_id)
+            return edits.rewind(connection, pk, session_id, to_message_id, last)
+
+    def undo_rewind(self, session_id: str) -> MessageList:
+        """Bring back what the newest rewind took; what was appended since stays, after it. [] when there is none."""
+        with self._engine.write() as connection:
+            return edits.undo_rewind(connection, pk_of(connection, session_id), session_id)
+
+    def compact(
+        self, session_id: str, summary: Iterable[Mapping[str, Any] | Message], *, keep_last: int = 0
+    ) -> MessageList:
+        """Summarise in place: the active messages become compacted (still searchable), the summary takes their place.
+
+        Args:
+            summary: the messages that stand for them.
+            keep_last: so many of the newest stay active, as the same messages, after the summary.
+
+        Returns:
+            The summary's messages as stored.
+
+        Raises:
+            InvalidValue: the summary is empty; nothing was changed.
+        """
+        now = now_us()
+        encoded = [encode(message_fields(message), now) for message in summary]
+        with self._engine.write() as connection:
+            pk = self._writable(connection, session_id)
+            return edits.compact(connection, pk, session_id, encoded, keep_last)
+
+    def replace(self, session_id: str, messages: Iterable[Mapping[str, Any] | Message]) -> MessageList:
+        """Put another transcript in the place of the active one. The old one counts as rewound; archives stay.
+
+        Messages at the start that are equal in both are kept as they are.
+
+        Returns:
+            The whole new active transcript.
+        """
+        now = now_us()
+        encoded = [encode(message_fields(message), now) for message in messages]
+        with self._engine.write() as connection:
+            pk = self._writable(connection, session_id)
+            return edits.replace(connection, pk, session_id, encoded)
+
+
+__all__ = ["ANY_STATE", "VISIBLE", "Messages"]

@@ -1,0 +1,234 @@
+"""The tables, as SQLAlchemy Core sees them. Alembic revisions carry their own frozen DDL; a test keeps both equal.
+
+Times are INTEGER microseconds since 1970 UTC. Large columns stand last, so that a scan of counters never reads text.
+The full-text index is derived data and not here: `hermes_state.engine` makes it, drops it and rebuilds it.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+store_state = Table(
+    "store_state",
+    metadata,
+    Column("id", Integer, primary_key=True),  # always 1: one row
+    Column("store_id", String, nullable=False),  # a random UUID: which store this is, wherever the file lies
+    Column("created_at", BigInteger, nullable=False),
+    # Message ids at or below it were given out once; keeps ids unique after the newest messages are deleted.
+    Column("id_floor", BigInteger, nullable=False),
+    # Messages with a higher id are not yet in the counters of their session; `hermes_state.activity` adds them.
+    Column("counted_through", BigInteger, nullable=False),
+    # Messages with a higher id are not yet in the full-text index.
+    Column("indexed_through", BigInteger, nullable=False),
+    Column("segmentation", String),  # which segmentation the index was built with; NULL: there is no index
+    Column("rebuild_from", BigInteger),  # a rebuild is under way and has reached this id; NULL: none
+)
+
+system_prompts = Table(
+    "system_prompts",
+    metadata,
+    Column("pk", Integer, primary_key=True),
+    Column("sha256", LargeBinary, nullable=False, unique=True),
+    Column("text", Text, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("pk", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("source", String, nullable=False),
+    Column("title", String),
+    Column("parent_pk", Integer, ForeignKey("sessions.pk")),
+    Column("relation", String),
+    Column("conversation_pk", Integer, nullable=False),  # the first segment of the compression chain; itself if alone
+    Column("is_tip", Boolean, nullable=False),  # the segment to resume: one per conversation
+    Column("delegated", Boolean, nullable=False),  # in a sub-agent's conversation
+    Column("sealed", Boolean, nullable=False),  # ended by compression: appends go to the tip
+    Column("archived", Boolean, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Column("end_reason", String),
+    Column("last_active_at", BigInteger, nullable=False),
+    Column("message_count", Integer, nullable=False),
+    Column("tool_call_count", Integer, nullable=False),
+    Column("rewind_count", Integer, nullable=False),
+    Column("model", String),
+    Column("user_id", String),
+    Column("chat_id", String),
+    Column("chat_type", String),
+    Column("thread_id", String),
+    Column("display_name", String),
+    Column("cwd", String),
+    Column("git_branch", String),
+    Column("git_root", String),
+    Column("profile", String),
+    Column("system_prompt_pk", Integer, ForeignKey("system_prompts.pk")),
+    Column("model_config", Text),  # JSON
+    Column("origin", Text),  # JSON
+    Column("extras", Text),  # JSON: fields of other products that have no column here
+)
+Index("ix_sessions_listed", sessions.c.is_tip, sessions.c.delegated, sessions.c.archived, sessions.c.last_active_at)
+Index("ix_sessions_parent_pk", sessions.c.parent_pk)
+Index("ix_sessions_conversation_pk", sessions.c.conversation_pk)
+Index("uq_sessions_title", sessions.c.title, unique=True, sqlite_where=sessions.c.title.is_not(None))
+Index(
+    "ix_sessions_chat",
+    sessions.c.source,
+    sessions.c.chat_id,
+    sessions.c.thread_id,
+    sqlite_where=sessions.c.chat_id.is_not(None),
+)
+
+session_tags = Table(
+    "session_tags",
+    metadata,
+    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("tag", String, primary_key=True),
+    sqlite_with_rowid=False,
+)
+Index("ix_session_tags_tag", session_tags.c.tag)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    # No cascade: deleting a message must also take it out of the index, so it is always done by name.
+    Column("session_pk", Integer, ForeignKey("sessions.pk"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("state", Integer, nullable=False),
+    Column("role", String, nullable=False),
+    Column("tool_call_count", Integer),
+    Column("rewind_number", Integer),  # which rewind of its session took it back
+    Column("tool_name", String),
+    Column("tool_call_id", String),
+    Column("platform_message_id", String),
+    Column("content_format", Integer),  # NULL: content is the text itself; 1: content is JSON
+    Column("content", Text),
+    Column("tool_calls", Text),  # JSON
+    Column("details", Text),  # JSON object: every other field
+)
+Index("uq_messages_session_pk_position", messages.c.session_pk, messages.c.position, unique=True)
+Index(
+    "uq_messages_session_pk_platform_message_id",
+    messages.c.session_pk,
+    messages.c.platform_message_id,
+    unique=True,
+    sqlite_where=messages.c.platform_message_id.is_not(None),
+)
+
+index_zones = Table(
+    "index_zones",
+    metadata,
+    Column("first_id", BigInteger, primary_key=True),
+    Column("last_id", BigInteger, nullable=False),
+    Column("min_created_at", BigInteger, nullable=False),
+    Column("max_created_at", BigInteger, nullable=False),
+)
+
+usage = Table(
+    "usage",
+    metadata,
+    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("model", String, primary_key=True),
+    Column("task", String, primary_key=True),
+    Column("provider", String, primary_key=True),
+    Column("base_url", String, primary_key=True),
+    Column("mode", String, primary_key=True),
+    Column("api_calls", Integer, nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("cache_read_tokens", Integer, nullable=False),
+    Column("cache_write_tokens", Integer, nullable=False),
+    Column("reasoning_tokens", Integer, nullable=False),
+    Column("estimated_cost_usd", Float),
+    Column("actual_cost_usd", Float),
+    Column("cost_status", String),
+    Column("cost_source", String),
+    Column("first_at", BigInteger, nullable=False),
+    Column("last_at", BigInteger, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("owner", String, nullable=False),
+    Column("host", String, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("pid_started", String, nullable=False),  # tells a reused process id from the owner
+    Column("acquired_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", String, primary_key=True),
+    Column("value", Text),
+)
+
+routes = Table(
+    "routes",
+    metadata,
+    Column("scope", String, primary_key=True),
+    Column("key", String, primary_key=True),
+    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="SET NULL")),
+    Column("entry", Text, nullable=False),  # JSON
+    Column("updated_at", BigInteger, nullable=False),
+)
+Index("ix_routes_session_pk", routes.c.session_pk)
+
+handoffs = Table(
+    "handoffs",
+    metadata,
+    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("state", String, nullable=False),
+    Column("platform", String, nullable=False),
+    Column("error", Text),
+    Column("requested_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+)
+
+imported_sessions = Table(
+    "imported_sessions",
+    metadata,
+    Column("origin_id", String, primary_key=True),  # which foreign store, e.g. hermes:<path>
+    Column("foreign_id", String, primary_key=True),
+    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="SET NULL")),
+    Column("fingerprint", String, nullable=False),  # of the foreign session row: unchanged rows are not read again
+    Column("last_foreign_id", BigInteger, nullable=False),  # highest foreign message id brought in
+    Column("imported_at", BigInteger, nullable=False),
+)
+
+imported_messages = Table(
+    "imported_messages",
+    metadata,
+    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("foreign_id", BigInteger, primary_key=True),
+    Column("message_id", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,98 @@
+"""Rows of the `sessions` table as `Session` records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Select, select
+
+from hermes_state.activity import Tail, tail_of
+from hermes_state.clock import from_us, from_us_or_none
+from hermes_state.codec import from_json
+from hermes_state.errors import SessionNotFound
+from hermes_state.records import Relation, Session
+from hermes_state.schema import session_tags, sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection
+
+# Where a session came from; text columns that `create` and `update` take as they are.
+ORIGIN_FIELDS = (
+    "model",
+    "user_id",
+    "chat_id",
+    "chat_type",
+    "thread_id",
+    "display_name",
+    "cwd",
+    "git_branch",
+    "git_root",
+    "profile",
+)
+
+_parent = sessions.alias("parent")
+_tip = sessions.alias("tip")
+
+
+def session_query() -> Select[Any]:
+    """Every column of a session with its parent's id and its conversation's tip."""
+    c = sessions.c
+    return (
+        select(sessions, _parent.c.id.label("parent_id"), _tip.c.id.label("tip_id"))
+        .outerjoin(_parent, _parent.c.pk == c.parent_pk)
+        .outerjoin(_tip, (_tip.c.conversation_pk == c.conversation_pk) & _tip.c.is_tip)
+    )
+
+
+def session_from_row(row: Any, tail: Tail, tags: tuple[str, ...] = ()) -> Session:
+    """The record of a row of `session_query`, with the counters brought up to date by `tail`."""
+    return Session(
+        conversation_id=row.tip_id or row.id,
+        parent_id=row.parent_id,
+        relation=None if row.relation is None else Relation(row.relation),
+        started_at=from_us(row.started_at),
+        ended_at=from_us_or_none(row.ended_at),
+        last_active_at=from_us(max(row.last_active_at, tail.last_at)),
+        message_count=row.message_count + tail.messages,
+        tool_call_count=row.tool_call_count + tail.tool_calls,
+        model_config=from_json(row.model_config),
+        origin=from_json(row.origin),
+        extras=from_json(row.extras) or {},
+        tags=tags,
+        **{name: getattr(row, name) for name in _SAME_NAME},
+    )
+
+
+_SAME_NAME = ("id", "source", "title", "delegated", "end_reason", "rewind_count", "archived", *ORIGIN_FIELDS)
+
+
+def tags_of(connection: Connection, session_pks: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """The tags of sessions, sorted, for those that have any."""
+    t = session_tags.c
+    rows = connection.execute(
+        select(t.session_pk, t.tag).where(t.session_pk.in_(list(session_pks))).order_by(t.session_pk, t.tag)
+    )
+    found: dict[int, tuple[str, ...]] = {}
+    for pk, tag in rows:
+        found[pk] = (*found.get(pk, ()), tag)
+    return found
+
+
+def pk_of(connection: Connection, session_id: str) -> int:
+    """The key of a session by its exact id.
+
+    Raises:
+        SessionNotFound: there is none.
+    """
+    pk = connection.execute(select(sessions.c.pk).where(sessions.c.id == session_id)).scalar()
+    if pk is None:
+        raise SessionNotFound(session_id)
+    return int(pk)
+
+
+def load(connection: Connection, session_pk: int) -> Session:
+    """One session by its key."""
+    row = connection.execute(session_query().where(sessions.c.pk == session_pk)).one()
+    return session_from_row(row, tail_of(connection, session_pk), tags_of(connection, [session_pk]).get(session_pk, ()))

@@ -1,0 +1,126 @@
+"""`SessionDB`: opens a store and holds its nouns."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from sqlalchemy import select
+from sqlalchemy.engine import make_url
+
+from hermes_state.engine import DEFAULT_BUSY_BUDGET_S, Engine, SqliteEngine
+from hermes_state.errors import InvalidValue, MissingExtra
+from hermes_state.home import resolve_home, store_path
+from hermes_state.leases import Leases
+from hermes_state.lineage import Lineage
+from hermes_state.messages import Messages
+from hermes_state.meta import Meta
+from hermes_state.migrate import upgrade
+from hermes_state.routing import Handoffs, Routes
+from hermes_state.schema import store_state
+from hermes_state.sessions import Sessions
+from hermes_state.usage import UsageLedger
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+# `FULL`: a committed message survives power loss. `NORMAL`: it survives a crash of the process, at a tenth of the wait.
+SYNCHRONOUS = ("FULL", "NORMAL")
+
+
+class SessionDB:
+    """An open store. Share it between threads; open one per process; it is a context manager.
+
+    Attributes:
+        sessions, messages, lineage, usage: conversations and what they cost.
+        search: finding them again.
+        leases, meta, routes, handoffs: what a gateway needs beside them.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.sessions = Sessions(engine)
+        self.messages = Messages(engine)
+        self.lineage = Lineage(engine, self.sessions)
+        self.usage = UsageLedger(engine)
+        self.leases = Leases(engine)
+        self.meta = Meta(engine)
+        self.routes = Routes(engine)
+        self.handoffs = Handoffs(engine)
+
+    @classmethod
+    def open(
+        cls,
+        path_or_url: str | os.PathLike[str] | None = None,
+        *,
+        home: str | os.PathLike[str] | None = None,
+        read_only: bool = False,
+        synchronous: str = "FULL",
+        busy_budget_s: float = DEFAULT_BUSY_BUDGET_S,
+    ) -> Self:
+        """Open a store, making it or bringing its schema up to date where needed.
+
+        Args:
+            path_or_url: a file, or a URL such as `sqlite:///…`; None: `hermes_state.db` in the home.
+            home: the agent home; None: `$HERMES_HOME`, else `~/.hermes`.
+            read_only: write nothing at all.
+            synchronous: one of `SYNCHRONOUS`.
+            busy_budget_s: seconds a write may wait for other processes before `StoreBusy`.
+
+        Raises:
+            StoreUnavailable, StoreDamaged: the file can't be opened, or is not a store.
+            SchemaTooNew, SchemaOutdated, MigrationFailed: see `hermes_state.errors`.
+            StoreBusy: another process kept the store locked while its schema had to change.
+        """
+        if synchronous not in SYNCHRONOUS:
+            raise InvalidValue(f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}")
+        engine = SqliteEngine(
+            _path(path_or_url, home), read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s
+        )
+        try:
+            upgrade(engine)
+        except BaseException:
+            engine.close()
+            raise
+        return cls(engine)
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self.engine.path
+
+    @property
+    def store_id(self) -> str:
+        """A random name that the store keeps wherever its file goes."""
+        with self.engine.read() as connection:
+            return str(connection.execute(select(store_state.c.store_id)).scalar_one())
+
+    def close(self) -> None:
+        """Close every connection; the handle can't be used after. Closing twice is fine."""
+        self.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _path(path_or_url: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None) -> Path:
+    """The file a store lies in."""
+    if path_or_url is None:
+        return store_path(resolve_home(home))
+    text = os.fspath(path_or_url)
+    if "://" not in text:
+        return Path(text).expanduser().absolute()
+    url = make_url(text)
+    if url.get_backend_name() == "sqlite":
+        if not url.database or url.database == ":memory:":
+            raise InvalidValue("a store lies in a file; SQLite's in-memory databases are not supported")
+        return Path(url.database).expanduser().absolute()
+    if url.get_backend_name() == "postgresql":
+        raise MissingExtra("a store on PostgreSQL", "postgres")
+    raise InvalidValue(f"no engine for {url.get_backend_name()!r}; stores lie in SQLite")
