@@ -4,12 +4,11 @@ import re
 
 # Shorter runs of base64 cost a few tokens, and could be an id that somebody looks for.
 MIN_BLOB_CHARS = 200
-# One line of wrapped base64 is 64 or 76 characters.
-_MIN_LINE_CHARS = 60
-
 _DATA_URL = re.compile(r"data:[\w.+-]{1,64}/[\w.+-]{1,64}[^,\s\"'<>]{0,128};base64,[A-Za-z0-9+/=_%-]*", re.IGNORECASE)
+# Lines of wrapped base64 are 64 or 76 characters long, parted by real or escaped line ends; the last one is shorter.
+_LINE_END = r"(?:[\r\n\t ]|\\[rnt])++"
 _BASE64 = re.compile(
-    r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{60,}+(?:(?:\s|\\[rn])+[A-Za-z0-9+/=]{60,}+)*+(?:(?:\s|\\[rn])+[A-Za-z0-9+/]+={1,2})?"
+    rf"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{60,}}+(?:{_LINE_END}[A-Za-z0-9+/=]{{60,}}+)*+(?:{_LINE_END}(?:[A-Za-z0-9+/]{{20,}}|[A-Za-z0-9+/]+=))?"
 )
 _LOWER_UPPER = re.compile("[a-z](?=[A-Z])")
 _LETTER_DIGIT = re.compile("[A-Za-z](?=[0-9])")
@@ -19,13 +18,12 @@ _MIN_CHANGES = 0.08
 
 def without_blobs(text: str) -> str:
     """The text with each data URL and each long run of base64 replaced by a space."""
-    if len(text) < MIN_BLOB_CHARS:
-        return text
-    if ";base64," in text:
-        text = _DATA_URL.sub(" ", text)
-    if max(map(len, text.split()), default=0) >= _MIN_LINE_CHARS:
-        text = _BASE64.sub(_blank, text)
-    return text
+    return _BASE64.sub(_blank, _DATA_URL.sub(" ", text))
+
+
+def has_data_url(text: str) -> bool:
+    """Whether a look at the text for data URLs is worth the time."""
+    return ";base64," in text
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -1,14 +1,17 @@
 """Filters of the query language: `role:user`, `-source:cron`, `after:2026-01`."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 NAMES = ("role", "source", "session", "tool", "model", "cwd", "title", "after", "before", "is")
 DATE_NAMES = frozenset({"after", "before"})
+# A message has one of each, so that `role:user role:tool` can only mean either.
+SINGLE_NAMES = frozenset({"role", "source", "session", "tool", "model"})
 IS_VALUES = frozenset({"archived", "active", "compacted", "tool", "open", "ended", "child"})
 
-_AGE = re.compile(r"(\d{1,6})([mhdw])")
+# Four digits reach back two centuries in weeks and stay within the calendar.
+_AGE = re.compile(r"(\d{1,4})([mhdw])")
 _AGE_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MONTH = re.compile(r"\d{4}-\d{2}")
 
@@ -49,6 +52,18 @@ def make_filter(name: str, value: str, *, quoted: bool, negated: bool) -> Filter
     if name in DATE_NAMES and not _is_date(value):
         return None
     return Filter(name=name, values=values, negated=negated)
+
+
+def merge_filters(found: list[Filter]) -> tuple[Filter, ...]:
+    """The filters with those of one name that could not hold together made into alternatives."""
+    merged: dict[object, Filter] = {}
+    for each in found:
+        alternative = each.name in SINGLE_NAMES and not each.negated
+        key = each.name if alternative else each
+        if key in merged:
+            each = replace(each, values=tuple(dict.fromkeys(merged[key].values + each.values)))
+        merged[key] = each
+    return tuple(merged.values())
 
 
 def _is_date(value: str) -> bool:

@@ -1,12 +1,12 @@
 """Reads the query language. Never raises: what cannot be an operator is a word, and a note says so."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from hermes_state.text.filters import NAMES, Filter, make_filter
+from hermes_state.text.filters import NAMES, Filter, make_filter, merge_filters
 from hermes_state.text.nodes import And, Any, Leaf, Node, Not, Or, Phrase, Prefix, Query, Word
-from hermes_state.text.terms import Term, bag_terms, exact_term, prefix_terms
+from hermes_state.text.terms import Term, bag_terms, exact_terms, prefix_terms
 
 __all__ = ["And", "Any", "Filter", "Leaf", "Node", "Not", "Or", "Phrase", "Prefix", "Query", "Term", "Word", "parse"]
 
@@ -14,6 +14,8 @@ __all__ = ["And", "Any", "Filter", "Leaf", "Node", "Not", "Or", "Phrase", "Prefi
 MAX_CHARS = 4096
 # Deeper parentheses are ignored: the reader and the engine recurse.
 MAX_DEPTH = 20
+# More words than this are a pasted text too.
+MAX_LEAVES = 128
 
 _SYNTAX = str.maketrans(dict.fromkeys("“”„‟＂「」『』", '"') | {"（": "(", "）": ")", "\u3000": " "})
 _TOKEN = re.compile(
@@ -40,7 +42,7 @@ class _Token:
 
     kind: str
     text: str
-    leaf: Leaf | None = None
+    leaf: Word | Phrase | Prefix | None = None
     filter: Filter | None = None
 
 
@@ -62,7 +64,7 @@ def parse(query: str) -> Query:
         reader = _read([token for token in tokens if token.kind != "minus"], notes)
     if reader.node is None and not reader.filters and query.strip():
         notes["The query has no letters, digits or symbols to search for."] = None
-    return Query(text=query, node=reader.node, filters=tuple(reader.filters), notes=tuple(notes))
+    return Query(text=query, node=reader.node, filters=merge_filters(reader.filters), notes=tuple(notes))
 
 
 def _lex(text: str, notes: dict[str, None]) -> list[_Token]:
@@ -79,7 +81,17 @@ def _lex(text: str, notes: dict[str, None]) -> list[_Token]:
             tokens += _filter_tokens(match, notes)
         elif kind == "word":
             tokens += _word_tokens(match.group())
+    tokens = _limited(tokens, notes)
     return _settle_operators(tokens, notes)
+
+
+def _limited(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
+    leaves = [index for index, token in enumerate(tokens) if token.kind == "leaf"]
+    if len(leaves) <= MAX_LEAVES:
+        return tokens
+    notes[f"Only the first {MAX_LEAVES} words of the query were used."] = None
+    dropped = frozenset(leaves[MAX_LEAVES:])
+    return [token for index, token in enumerate(tokens) if index not in dropped]
 
 
 def _word_tokens(text: str) -> list[_Token]:
@@ -97,18 +109,18 @@ def _split_closing(text: str) -> tuple[str, int]:
     return text[: len(text) - closing], closing
 
 
-def _leaf_token(text: str, kind: type[Leaf]) -> _Token:
+def _leaf_token(text: str, kind: type[Word | Phrase]) -> _Token:
     return _Token("leaf", text, leaf=make_leaf(text, kind))
 
 
-def make_leaf(text: str, kind: type[Leaf] = Word) -> Leaf | None:
+def make_leaf(text: str, kind: type[Word | Phrase]) -> Word | Phrase | Prefix | None:
     """The leaf for a word or a phrase; None when nothing in it is indexed. A trailing * makes a word a Prefix."""
     if kind is Word and text.endswith("*") and (terms := prefix_terms(text.rstrip("*"))):
         return Prefix(text=text, exact=terms)
-    term = exact_term(text)
-    if term is None:
-        return None
-    return kind(text=text, exact=(term,), bag=bag_terms(text) if kind is Word else (), stop=term.stop)
+    terms = exact_terms(text)
+    if not terms or kind is Phrase:
+        return Phrase(text=text, exact=terms) if terms else None
+    return Word(text=text, exact=terms, bag=bag_terms(text), stop=terms[0].stop)
 
 
 def _filter_tokens(match: re.Match[str], notes: dict[str, None]) -> list[_Token]:
@@ -138,12 +150,13 @@ def _settle_operators(tokens: list[_Token], notes: dict[str, None]) -> list[_Tok
 
 def _read(tokens: list[_Token], notes: dict[str, None]) -> "_Reader":
     reader = _Reader(tokens, notes)
-    reader.node = reader.read_or()
+    parts = [reader.read_or()]
     while reader.position < len(tokens):
         # Only a closing parenthesis that nothing opened stops the reader early.
         notes["A parenthesis without its partner was ignored."] = None
         reader.position += 1
-        reader.node = _join(Any, [reader.node, reader.read_or()])
+        parts.append(reader.read_or())
+    reader.node = _adjacent(parts)
     return reader
 
 
@@ -181,15 +194,10 @@ class _Reader:
 
     def read_bag(self) -> Node | None:
         """Adjacent operands: those wanted are optional, those excluded are not."""
-        wanted: list[Node | None] = []
-        excluded: list[Node] = []
+        operands: list[Node | None] = []
         while self.peek() in _OPERAND_STARTS:
-            operand = self.read_operand()
-            if isinstance(operand, Not):
-                excluded.append(operand)
-            else:
-                wanted.append(operand)
-        return _conjunction([node for node in (_join(Any, wanted), *excluded) if node is not None])
+            operands.append(self.read_operand())
+        return _adjacent(operands)
 
     def read_operand(self) -> Node | None:
         token = self.tokens[self.position]
@@ -200,7 +208,7 @@ class _Reader:
             return self._group()
         if token.filter is not None:
             self.filters.append(token.filter)
-        return token.leaf  # type: ignore[return-value]  # every Leaf that is made is one of the Node classes
+        return token.leaf
 
     def _excluded(self) -> Node | None:
         negations = 1
@@ -211,9 +219,7 @@ class _Reader:
         operand = self.read_operand() if self.peek() in _OPERAND_STARTS else None
         if negations % 2 == 0:
             return operand
-        self.filters[count:] = [
-            Filter(name=each.name, values=each.values, negated=not each.negated) for each in self.filters[count:]
-        ]
+        self.filters[count:] = [replace(each, negated=not each.negated) for each in self.filters[count:]]
         if operand is None:
             return None
         return operand.operand if isinstance(operand, Not) else Not(operand)
@@ -232,6 +238,13 @@ class _Reader:
         return node
 
 
+def _adjacent(operands: list[Node | None]) -> Node | None:
+    """Operands side by side: those wanted are optional, those excluded are not."""
+    wanted = _join(Any, [operand for operand in operands if not isinstance(operand, Not)])
+    excluded = [operand for operand in operands if isinstance(operand, Not)]
+    return _conjunction([*([] if wanted is None else [wanted]), *excluded])
+
+
 def _conjunction(operands: list[Node]) -> Node | None:
     """All of the operands, what is excluded last; only exclusions become one exclusion."""
     flat = [each for operand in operands for each in (operand.operands if isinstance(operand, And) else (operand,))]
@@ -242,9 +255,10 @@ def _conjunction(operands: list[Node]) -> Node | None:
     return Not(_join(Or, [operand.operand for operand in excluded]) or excluded[0].operand)
 
 
-def _join(kind: type[Any | Or | And], operands: list[Node | None] | list[Node]) -> Node | None:
-    present = [operand for operand in operands if operand is not None]
-    if len(present) < 2:
-        return present[0] if present else None
-    flat = [each for operand in present for each in (operand.operands if isinstance(operand, kind) else (operand,))]
-    return kind(tuple(flat))
+def _join(kind: type[Any | Or | And], operands: Sequence[Node | None]) -> Node | None:
+    """The operands under one node, each once; a single operand is itself."""
+    distinct: dict[Node, None] = {}
+    for operand in operands:
+        if operand is not None:
+            distinct |= dict.fromkeys(operand.operands if isinstance(operand, kind) else (operand,))
+    return kind(tuple(distinct)) if len(distinct) > 1 else next(iter(distinct), None)

@@ -59,19 +59,25 @@ CLUSTERED_RANGES = (
 )
 
 # Pictographs: each is a token of its own. Arrows, box drawing and geometric shapes are layout, not content.
-EMOJI = "\u00a9\u00ae\u203c\u2049\u231a-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
+EMOJI = (
+    "\u00a9\u00ae\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+    "\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
+)
 FLAG_LETTERS = "\U0001f1e6-\U0001f1ff"
 SKIN_TONES = "\U0001f3fb-\U0001f3ff"
 CURRENCY = "\u00a2-\u00a5\u20a0-\u20c0"
 
 # Invisible: soft hyphen, zero-width, bidi controls, variation selectors, byte order mark, tags. The zero-width joiner
 # is handled apart, since it holds an emoji sequence together.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _LOOSE_JOINER = re.compile(f"(?<![{EMOJI}])\u200d|\u200d(?![{EMOJI}])")
 _TONED = re.compile(f"(?<=[{EMOJI}])[{SKIN_TONES}]+")
+
+_PICTOGRAPH = re.compile(f"[{EMOJI}{FLAG_LETTERS}{SKIN_TONES}{CURRENCY}\u200d]")
 
 # Letters that Unicode does not decompose although people type them plainly; й ў ї differ from и у і as letters.
 _LETTERS = {
@@ -90,24 +96,36 @@ _ACCENT_RANGES = (
 )  # fmt: skip
 # Below this code point a mark on a letter is an accent; above, it may be a vowel.
 _ACCENTED_BELOW = 0x0700
-_MARKS_ABOVE = (0x0700, 0x11FFF)
+# Where the marks are that do not fold away.
+MARK_RANGES = (
+    (0x0700, 0x1DFF),
+    (0x20E3, 0x20E3),
+    (0x2CEF, 0x2CF1),
+    (0xA66F, 0xABED),
+    (0x10A01, 0x11FFF),
+    (0x16AF0, 0x16F92),
+)
 
 
 def fold(text: str) -> str:
     """The form in which two spellings of a text are equal; empty or shorter for text that is not visible.
 
     Case, width and compatibility forms, Latin/Greek/Cyrillic accents, Arabic and Hebrew points and the digits of
-    every script fold. Vowel signs of Indic and South-East Asian scripts stay. A lone surrogate becomes a space.
+    every script fold. Vowel signs of Indic and South-East Asian scripts stay. Punctuation and layout symbols beyond
+    ASCII, lone surrogates and unassigned code points become spaces.
     Folding a folded text changes nothing.
     """
     if text.isascii():
         return text.lower()
     if _INVISIBLE.search(text):
         text = _INVISIBLE.sub("", text)
-    if "\u200d" in text:
-        text = _LOOSE_JOINER.sub("", text)
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_FOLDED)
-    return unicodedata.normalize("NFKC", _TONED.sub("", text))
+    text = unicodedata.normalize("NFKC", _without_loose_joiners(text)).casefold().translate(_FOLDED)
+    # Composed again, since a letter may now stand beside its mark; joiners again, since 🈁 is now letters.
+    return unicodedata.normalize("NFKC", _without_loose_joiners(_TONED.sub("", text)))
+
+
+def _without_loose_joiners(text: str) -> str:
+    return _LOOSE_JOINER.sub("", text) if "\u200d" in text else text
 
 
 class _FoldTable(dict[int, str]):
@@ -121,24 +139,27 @@ class _FoldTable(dict[int, str]):
 def _fold_character(character: str) -> str:
     if character in _LETTERS:
         return _LETTERS[character]
-    point = ord(character)
-    if 0xD800 <= point <= 0xDFFF:
-        return " "
     digit = unicodedata.decimal(character, None)
     if digit is not None:
         return str(digit)
-    if _is_accent(point):
+    if _is_accent(character):
         return ""
     if character.isascii():
         return character
+    if unicodedata.category(character)[0] in "PSZC" and not _PICTOGRAPH.fullmatch(character):
+        return " "
     decomposed = unicodedata.normalize("NFD", character)
     if len(decomposed) > 1 and ord(decomposed[0]) < _ACCENTED_BELOW:
-        return "".join(_LETTERS.get(part, part) for part in decomposed if not _is_accent(ord(part)))
+        return "".join(_LETTERS.get(part, part) for part in decomposed if not _is_accent(part))
     return character
 
 
-def _is_accent(point: int) -> bool:
-    return any(low <= point <= high for low, high in _ACCENT_RANGES) and unicodedata.category(chr(point))[0] == "M"
+def _is_accent(character: str) -> bool:
+    return any(low <= ord(character) <= high for low, high in _ACCENT_RANGES) and _is_mark(character)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
 
 
 _FOLDED = _FoldTable()
@@ -150,12 +171,12 @@ def charset(ranges: tuple[tuple[int, int], ...]) -> str:
 
 
 @cache
-def marks(ranges: tuple[tuple[int, int], ...] = (_MARKS_ABOVE, (0xA66F, 0xABED), (0x16AF0, 0x16F92))) -> str:
+def marks(ranges: tuple[tuple[int, int], ...] = MARK_RANGES) -> str:
     """The combining marks in these ranges, as the inside of a regular expression's []."""
-    found = []
+    found: list[tuple[int, int]] = []
     for low, high in ranges:
         for point in range(low, high + 1):
-            if unicodedata.category(chr(point))[0] == "M":
+            if _is_mark(chr(point)):
                 if found and found[-1][1] == point - 1:
                     found[-1] = (found[-1][0], point)
                 else:

@@ -2,14 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
 from operator import add
 from typing import NamedTuple
 
 from hermes_state.text import stem
-from hermes_state.text.blobs import without_blobs
+from hermes_state.text.blobs import has_data_url, without_blobs
 from hermes_state.text.scripts import (
     CLUSTERED_RANGES,
     CURRENCY,
@@ -20,9 +19,10 @@ from hermes_state.text.scripts import (
     fold,
     marks,
 )
-from hermes_state.text.tokens import TokenCache, camel_parts
+from hermes_state.text.tokens import Vocabulary, vocabulary
 
-# Written into the store beside the index; another value means that the index must be built again.
+# Written into the store beside the index; another value means that the index must be built again. Raise RULES
+# with every change that can give another token for any text.
 RULES = 1
 SEGMENTATION = f"{RULES}+stem{stem.VERSION}+unicode{unicodedata.unidata_version}"
 
@@ -33,12 +33,15 @@ BOUNDARY = "\u00a6"
 # letters and digits are token characters to begin with; `+ #` are for C++ and C#, `.` for .NET, `*` for a keycap.
 FTS5_TOKENIZE = "tokenize=\"ascii tokenchars '+#.*'\""
 
-# Prose is scanned with this one expression. It begins with a single character class on purpose: the engine then
-# skips to the next possible start instead of trying each position.
-_ASCII_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9]*(?:'[A-Za-z]+|\+\+(?![A-Za-z])|#(?![A-Za-z0-9]))?")
-_DOT_NET = re.compile(r"(?<![^\s(\[\"'/,])\.net(?![A-Za-z0-9])", re.IGNORECASE)
+GRAM_KINDS = frozenset({"ideographic", "clustered"})
 
-_CACHE = TokenCache()
+# `n't`, `'s`; C++ and C++17 but not a++b; C# but not a#b.
+_ENDING = r"(?:'[A-Za-z]+|\+\+(?![A-Za-z])|#(?![A-Za-z0-9]))?"
+# Begins with a single character class on purpose: the engine then skips to the next possible start instead of
+# trying each position.
+_ASCII_RUN = re.compile(f"[A-Za-z0-9][A-Za-z0-9]*{_ENDING}")
+_IDENTIFIER = re.compile("[A-Za-z0-9][A-Za-z0-9]*")
+_DOT_NET = r"(?<![^\s(\[\"'/,])\.net(?![a-z0-9])"
 
 
 class Segments(NamedTuple):
@@ -55,13 +58,35 @@ class Segments(NamedTuple):
     grams: list[str]
 
 
+class Run(NamedTuple):
+    """A maximal run of a folded text: kind is word, ideographic, clustered or emoji."""
+
+    kind: str
+    raw: str
+    start: int
+
+
 def segment(text: str) -> Segments:
-    """The tokens under which a document is stored. Never raises, whatever the string holds."""
-    text = without_blobs(text)
-    words, grams = scan(text)
-    for parts in camel_parts(text):
-        words.append(BOUNDARY)
-        words.extend(parts)
+    """The tokens under which a document is stored. Never raises, whatever the string holds.
+
+    Left out: data URLs, base64 of some length, runs of more than 64 letters and digits.
+    """
+    if has_data_url(text):
+        text = without_blobs(text)
+    known = vocabulary()
+    words, grams, names = _scan(text, known)
+    found = [] if known.specials.keys().isdisjoint(names) else [name for name in names if name in known.specials]
+    if any(known.specials[name].suspect for name in found) and (rest := without_blobs(text)) != text:
+        return segment(rest)
+    for name in dict.fromkeys(found):
+        if parts := known.specials[name].parts:
+            words += (BOUNDARY, *parts)
+    return Segments(words, grams)
+
+
+def scan(text: str) -> Segments:
+    """The tokens of a text as it stands, without what is added for documents: what a query asks for."""
+    words, grams, _ = _scan(text, vocabulary())
     return Segments(words, grams)
 
 
@@ -70,31 +95,30 @@ def index_text(segments: Segments) -> tuple[str, str]:
     return " ".join(segments.words), " ".join(segments.grams)
 
 
-def scan(text: str) -> Segments:
-    """The tokens of a text as it stands, without what is added for documents: what a query asks for."""
-    if text.isascii() and ".net" not in text and ".NET" not in text and ".Net" not in text:
-        return Segments(list(chain.from_iterable(map(_CACHE.__getitem__, _ASCII_RUN.findall(text)))), [])
-    words: list[str] = []
-    grams: list[str] = []
-    for kind, raw in runs(fold(text)):
-        tokens = run_tokens(kind, raw)
-        words += tokens
-        if kind in {"ideographic", "clustered"}:
-            add_grams(grams, tokens)
-    return Segments(words, grams)
+def runs(folded: str) -> Iterator[Run]:
+    """The runs of a folded text, in order."""
+    for match in _run_pattern().finditer(folded):
+        yield Run(str(match.lastgroup), match.group(), match.start())
 
 
-def run_tokens(kind: str, raw: str) -> Sequence[str]:
+def run_at(folded: str, start: int, longest: int) -> Run | None:
+    """The first run at or after an offset, cut off after so many characters; None if none follows."""
+    match = _run_pattern().search(folded, start)
+    return Run(str(match.lastgroup), match.group()[:longest], match.start()) if match else None
+
+
+def run_tokens(kind: str, raw: str, known: Vocabulary) -> Sequence[str]:
     """The positional tokens of one run; in a script without spaces each character, its marks with it."""
     if kind == "word":
-        return _CACHE[raw]
+        return known.tokens(raw)
     if kind == "ideographic":
-        return list(raw)
-    return _unit_pattern().findall(raw) if kind == "clustered" else [raw]
+        return raw
+    return _unit_pattern().findall(raw) if kind == "clustered" else (raw,)
 
 
 def add_grams(grams: list[str], characters: Sequence[str]) -> None:
-    """Append the pairs of one run, apart from the run before it."""
+    """Append the pairs of one run. Pairs of one text are neighbours if they share a character, so only a run that
+    begins with the character on which the last one ended must be kept apart from it."""
     if len(characters) < 2:
         return
     if grams and grams[-1].endswith(characters[0]):
@@ -102,21 +126,57 @@ def add_grams(grams: list[str], characters: Sequence[str]) -> None:
     grams += map(add, characters, characters[1:])
 
 
-def runs(folded: str) -> list[tuple[str, str]]:
-    """The maximal runs of a folded text with their kinds: word, ideographic, clustered, emoji."""
-    return [(str(match.lastgroup), match.group()) for match in _run_pattern().finditer(folded)]
+def _scan(text: str, known: Vocabulary) -> tuple[list[str], list[str], list[str]]:
+    """Words, grams, and the runs as typed, among which are the identifiers."""
+    if text.isascii():
+        if ".net" in text.lower():
+            return *_scan_runs(text.lower(), known), _names(text, known)
+        names = _ASCII_RUN.findall(text)
+        return _plain_words(names, known), [], names
+    folded = fold(text)
+    if folded.isascii() and ".net" not in folded:
+        return _plain_words(_ASCII_RUN.findall(folded), known), [], _names(text, known)
+    return *_scan_runs(folded, known), _names(text, known)
+
+
+def _plain_words(raws: list[str], known: Vocabulary) -> list[str]:
+    singles = known.singles
+    words = [singles[raw] for raw in raws]
+    if known.specials.keys().isdisjoint(raws):
+        return words
+    return [token for raw in raws for token in known.tokens(raw)]
+
+
+def _scan_runs(folded: str, known: Vocabulary) -> tuple[list[str], list[str]]:
+    words: list[str] = []
+    grams: list[str] = []
+    for match in _run_pattern().finditer(folded):
+        kind = str(match.lastgroup)
+        tokens = run_tokens(kind, match.group(), known)
+        words += tokens
+        if kind in GRAM_KINDS:
+            add_grams(grams, tokens)
+    return words, grams
+
+
+def _names(text: str, known: Vocabulary) -> list[str]:
+    """The ASCII runs of a text that is not folded, entered into the vocabulary."""
+    names = _IDENTIFIER.findall(text)
+    for name in names:
+        known.singles[name]
+    return names
 
 
 @cache
 def _run_pattern() -> re.Pattern[str]:
     # Built at first need: listing the marks of all scripts takes milliseconds, and much text is ASCII.
     ideographic, clustered = charset(IDEOGRAPHIC_RANGES), charset(CLUSTERED_RANGES)
-    letter = rf"(?:[^\W_{ideographic}{clustered}]|[{marks()}])"
+    letters = rf"(?:[a-z0-9]+|[^\W_{ideographic}{clustered}]|[{marks()}])++"
     one_emoji = f"[{EMOJI}](?:\u200d[{EMOJI}]){{0,7}}"
     return re.compile(
         rf"(?P<ideographic>[{ideographic}]+)|(?P<clustered>[{clustered}]+)"
         rf"|(?P<emoji>[0-9#*]\u20e3|[{FLAG_LETTERS}]{{2}}|{one_emoji}|[{CURRENCY}])"
-        rf"|(?P<word>{letter}+(?:'[a-z]+|\+\+(?![a-z])|#(?!{letter}))?|{_DOT_NET.pattern})"
+        rf"|(?P<word>{letters}{_ENDING}|{_DOT_NET})"
     )
 
 

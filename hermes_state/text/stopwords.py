@@ -21,16 +21,17 @@ _CHINESE_PARTICLES = frozenset("的了着过吗呢吧啊呀嘛么哪谁啥之与
 _CHINESE_FUNCTION = frozenset(
     "是在有我你他她它们这那个些和就都也还不没很到把被给让从对为以而且或但如何怎样什多少几上下里中时会能要可用请"
 )
-_CHINESE_WORDS = frozenset(
-    "什么 怎么 怎样 如何 为何 哪个 哪些 哪里 哪儿 多少 几个 我们 你们 他们 她们 它们 这个 那个 这些 那些 一个 一些 一下 可以 因为"
-    " 所以 但是 如果 或者 以及 关于 进行 得到 已经 还是 没有 不是 就是 上次 之前 之后 时候 請問 请问 什麼 怎麼 哪個 這個 那個 我們".split()
-)
+_CHINESE = """
+什么 怎么 怎样 如何 为何 哪个 哪些 哪里 哪儿 多少 几个 我们 你们 他们 她们 它们 这个 那个 这些 那些
+一个 一些 一下 可以 因为 所以 但是 如果 或者 以及 关于 进行 得到 已经 还是 没有 不是 就是 上次 之前
+之后 时候 請問 请问 什麼 怎麼 哪個 這個 那個 我們
+"""
 _JAPANESE_PARTICLES = frozenset("のはがをにへとでもやかねよ")
 
 
 def is_stopword(token: str) -> bool:
     """Whether an index token, a word or a pair of characters, carries no subject."""
-    if token in _STOPWORDS or token in _CHINESE_WORDS:
+    if token in _STOPWORDS:
         return True
     if token.isascii():
         return False
@@ -49,4 +50,4 @@ def _is_hiragana(character: str) -> bool:
     return "\u3041" <= character <= "\u309f"
 
 
-_STOPWORDS = frozenset(token for word in _ENGLISH.split() for token in expand(word))
+_STOPWORDS = frozenset(token for word in _ENGLISH.split() for token in expand(word)).union(_CHINESE.split())

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, pairwise
 
 from hermes_state.text.scripts import fold
-from hermes_state.text.segment import add_grams, run_tokens, runs, scan
+from hermes_state.text.segment import GRAM_KINDS, Run, run_tokens, runs, scan
 from hermes_state.text.stopwords import is_stopword
+from hermes_state.text.tokens import camel_parts, vocabulary
 
 # A run of a script without spaces up to this length is one word or name and must be met exactly; a longer one is
 # a clause, and a text that answers it will hold only parts of it.
 MAX_EXACT_CHARS = 4
+# A longer clause is a pasted paragraph; its beginning is enough, and the engine's expression stays bounded.
+MAX_BAG_TERMS = 64
 
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff]{2,}")
 
@@ -33,45 +37,45 @@ class Term:
     stop: bool = False
 
 
-def exact_term(text: str) -> Term | None:
-    """The text as one phrase; None when it holds nothing that is indexed."""
+def exact_terms(text: str) -> tuple[Term, ...]:
+    """The text as one phrase, and a camelCase identifier also as its parts; empty when nothing in it is indexed."""
     words, grams = scan(text)
     if not words:
-        return None
+        return ()
     # The pairs say the same as the characters only if the whole text is one run.
-    whole = len(grams) == len(words) - 1 and len(runs(fold(text))) == 1
-    return Term(words=tuple(words), grams=tuple(grams) if whole else (), stop=all(map(is_stopword, words)))
+    whole = len(words) > 1 and len(grams) == len(words) - 1 and len(list(runs(fold(text)))) == 1
+    term = Term(words=tuple(words), grams=tuple(grams) if whole else (), stop=all(map(is_stopword, words)))
+    parts = camel_parts(text) if text.isalnum() and text.isascii() else ()
+    return (term, Term(words=parts)) if parts else (term,)
 
 
 def prefix_terms(text: str) -> tuple[Term, ...]:
-    """The texts that begin like this one: as typed, and as the stem under which the whole word is indexed."""
-    folded = fold(text)
+    """The texts that begin like this one: as typed, and as the stem under which the whole word is indexed.
+
+    What ends in a script without spaces is found inside a longer run anyhow and is no prefix.
+    """
     words = scan(text).words
-    if not words:
-        return ()
-    if runs(folded)[-1][0] != "word":
-        # A character without spaces around it is found inside a run anyhow.
-        whole = exact_term(text)
-        return (whole,) if whole else ()
-    match = re.search(r"[^\W_]+$", folded)
-    typed = match.group() if match else words[-1]
+    *_, last = [Run("", "", 0), *runs(fold(text))]
+    if not words or last.kind != "word":
+        return exact_terms(text)
+    typed = last.raw if last.raw.isalpha() else words[-1]
     ends = [words[-1]] if typed.startswith(words[-1]) else [typed, words[-1]]
     return tuple(Term(words=(*words[:-1], end), prefix=True) for end in ends)
 
 
 def bag_terms(text: str) -> tuple[Term, ...]:
     """The pieces of a clause written without spaces, any of which may answer it; none if the text is no clause."""
-    found = runs(fold(text))
-    if sum(len(raw) for kind, raw in found if kind in {"ideographic", "clustered"}) <= MAX_EXACT_CHARS:
+    found = list(runs(fold(text)))
+    if sum(len(run.raw) for run in found if run.kind in GRAM_KINDS) <= MAX_EXACT_CHARS:
         return ()
     terms: dict[Term, None] = {}
-    for kind, raw in found:
-        tokens = tuple(run_tokens(kind, raw))
-        if kind in {"ideographic", "clustered"} and len(tokens) > 1:
-            terms.update(dict.fromkeys(_pieces(raw, tokens)))
+    for run in found:
+        tokens = tuple(run_tokens(run.kind, run.raw, vocabulary()))
+        if run.kind in GRAM_KINDS and len(tokens) > 1:
+            terms.update(dict.fromkeys(_pieces(run.raw, tokens)))
         elif tokens:
             terms[Term(words=tokens, stop=all(map(is_stopword, tokens)))] = None
-    return tuple(terms)
+    return tuple(islice(terms, MAX_BAG_TERMS))
 
 
 def _pieces(raw: str, characters: tuple[str, ...]) -> Iterator[Term]:
@@ -79,17 +83,13 @@ def _pieces(raw: str, characters: tuple[str, ...]) -> Iterator[Term]:
     start = 0
     for match in _KATAKANA.finditer(raw):
         yield from _pairs(characters[start : match.start() + 1])
-        yield _run_term(characters[match.start() : match.end()])
+        word = characters[match.start() : match.end()]
+        yield Term(words=word, grams=tuple(map("".join, pairwise(word))))
         start = match.end() - 1
     yield from _pairs(characters[start:])
 
 
 def _pairs(characters: tuple[str, ...]) -> Iterator[Term]:
-    for first, second in zip(characters, characters[1:], strict=False):
-        yield Term(words=(first, second), grams=(first + second,), stop=is_stopword(first + second))
-
-
-def _run_term(characters: tuple[str, ...]) -> Term:
-    grams: list[str] = []
-    add_grams(grams, list(characters))
-    return Term(words=characters, grams=tuple(grams))
+    for pair in pairwise(characters):
+        gram = "".join(pair)
+        yield Term(words=pair, grams=(gram,), stop=is_stopword(gram))

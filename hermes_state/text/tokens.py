@@ -1,40 +1,29 @@
-"""One raw run of characters of a text, and the index tokens that it stands for."""
+"""One raw run of letters and digits, and the index tokens that it stands for."""
 
 import re
+from dataclasses import dataclass, field
 
 from hermes_state.text.stem import stem
 
-# A run of letters and digits longer than this is data (base64, a hex dump), not a word; SHA-256 in hex is 64.
+# A longer run without separators is data (base64, a hex dump), not a word; SHA-256 in hex is 64.
 MAX_TOKEN_CHARS = 64
-
-# Entries of the token cache; cleared when full. Vocabulary is far smaller, ids are what fills it.
-MAX_CACHED = 100_000
+# A run this long of mixed case and digits may be a line of base64; the text is then looked at as a whole.
+SUSPECT_CHARS = 40
+# Raw runs remembered before starting afresh: the vocabulary of a store fits, its ids need not.
+MAX_REMEMBERED = 100_000
 
 # `++` is kept on these and on names of one or two letters; elsewhere it is an increment (`counter++`).
 _PLUS_PLUS_NAMES = frozenset({"libc", "libstdc", "clang", "notepad"})
 # 'm 're … say nothing about the subject; n't does, so `can't` stays one token apart from `can`.
 _DROPPED_SUFFIXES = frozenset({"s", "m", "d", "re", "ve", "ll"})
-# 2026-01-31T10:00:00Z must be found by its date and by its time.
-_TIMESTAMP = re.compile(r"(\d{2}|\d{8})t(\d{2,6})z?")
-_ZULU = re.compile(r"(\d{2,6})z")
-_VERSION = re.compile(r"v(\d{1,4})")
 
-_CAMEL_HUMP = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
-_CAMEL_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_IDENTIFIER = re.compile("[A-Za-z0-9]+")
-# Shorter humps on average mean a random id, whose parts nobody searches.
-_MIN_HUMP_CHARS = 3
-_MAX_HUMPS = 10
-
-
-class TokenCache(dict[str, tuple[str, ...]]):
-    """Raw run to its tokens; a run is parsed and stemmed once, not each time it is read."""
-
-    def __missing__(self, raw: str) -> tuple[str, ...]:
-        if len(self) >= MAX_CACHED:
-            self.clear()
-        self[raw] = tokens = expand(raw.lower())
-        return tokens
+# 2026-01-31T10:00:00Z must be found by its date and by its time, v1.2.3 by its number.
+_COMPOUND = re.compile(r"(v)(\d{1,4})|(\d{2}|\d{8})t(\d{2,6})z?|(\d{2,6})z")
+_HUMP = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# Shorter parts on average, or more of them, mean a random id.
+_MIN_PART_CHARS = 3
+_MAX_PARTS = 10
 
 
 def expand(raw: str) -> tuple[str, ...]:
@@ -50,9 +39,8 @@ def expand(raw: str) -> tuple[str, ...]:
         return _plus_plus(raw[:-2])
     if raw.endswith("#"):
         return (raw,) if len(raw) == 2 and raw[0].isalpha() else expand(raw[:-1])
-    for pattern in (_VERSION, _TIMESTAMP, _ZULU):
-        if match := pattern.fullmatch(raw):
-            return ("v", *match.groups()) if pattern is _VERSION else match.groups()
+    if match := _COMPOUND.fullmatch(raw):
+        return tuple(filter(None, match.groups()))
     return (raw,) if len(raw) <= MAX_TOKEN_CHARS else ()
 
 
@@ -71,16 +59,76 @@ def _plus_plus(name: str) -> tuple[str, ...]:
     return expand(name)
 
 
-def camel_parts(text: str) -> list[tuple[str, ...]]:
-    """The humps of each distinct camelCase identifier of an unfolded text, as tokens; acronyms and ids give none."""
-    if not _CAMEL_HUMP.search(text):
+def camel_spans(name: str) -> list[tuple[int, int]]:
+    """Where the parts of an unfolded camelCase identifier stand in it; none for a plain word, an acronym, an id."""
+    if len(name) > MAX_TOKEN_CHARS or not _HUMP.search(name):
         return []
-    names = dict.fromkeys(name for name in _IDENTIFIER.findall(text) if _CAMEL_HUMP.search(name))
-    return [parts for name in names if (parts := _humps(name))]
+    spans = [match.span() for match in _PART.finditer(name)]
+    if not 2 <= len(spans) <= _MAX_PARTS or len(name) < _MIN_PART_CHARS * len(spans):
+        return []
+    return spans
 
 
-def _humps(name: str) -> tuple[str, ...]:
-    parts = _CAMEL_PART.findall(name) if len(name) <= MAX_TOKEN_CHARS else []
-    if not 2 <= len(parts) <= _MAX_HUMPS or len(name) < _MIN_HUMP_CHARS * len(parts):
-        return ()
-    return tuple(stem(part.lower()) for part in parts)
+def camel_parts(name: str) -> tuple[str, ...]:
+    """The tokens of the parts of an unfolded camelCase identifier."""
+    return tuple(stem(name[start:end].lower()) for start, end in camel_spans(name))
+
+
+class _Singles(dict[str, str]):
+    """Raw run to its one token, filled on first sight; runs that are not so simple go to the other table too."""
+
+    def __init__(self, specials: "dict[str, Special]") -> None:
+        super().__init__()
+        self.specials = specials
+
+    def __missing__(self, raw: str) -> str:
+        tokens, parts = expand(raw.lower()), camel_parts(raw)
+        suspect = len(raw) >= SUSPECT_CHARS and not (raw.islower() or raw.isupper() or raw.isalpha())
+        if len(tokens) != 1 or parts or suspect:
+            self.specials[raw] = Special(tokens, parts, suspect)
+        self[raw] = token = tokens[0] if tokens else ""
+        return token
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A raw run that is not one token: its tokens in order, its camelCase parts, whether it may be encoded data."""
+
+    tokens: tuple[str, ...]
+    parts: tuple[str, ...]
+    suspect: bool
+
+
+@dataclass(slots=True)
+class Vocabulary:
+    """Every raw run met so far: parsed and stemmed once, then two dictionary look-ups.
+
+    Attributes:
+        singles: The token of a run; to be trusted for runs that are not in specials. Reading it fills both tables.
+        specials: The runs with none, many or additional tokens.
+    """
+
+    specials: dict[str, Special] = field(default_factory=dict)
+    singles: _Singles = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.singles = _Singles(self.specials)
+
+    def tokens(self, raw: str) -> tuple[str, ...]:
+        """The tokens of one raw run."""
+        token = self.singles[raw]
+        special = self.specials.get(raw)
+        return special.tokens if special else (token,)
+
+
+_vocabularies = [Vocabulary()]
+
+
+def vocabulary() -> Vocabulary:
+    """The vocabulary that this process shares; a new one when the old has grown too large.
+
+    Callers keep the one they got for the whole text, so that its two tables stay in step while other threads go on.
+    """
+    if len(_vocabularies[0].singles) > MAX_REMEMBERED:
+        _vocabularies[0] = Vocabulary()
+    return _vocabularies[0]
