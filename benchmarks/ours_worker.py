@@ -1,0 +1,102 @@
+"""Our store as a benchmark worker: the public interface only, with its defaults but for ``synchronous``.
+
+    python benchmarks/ours_worker.py SEED      # then requests on stdin
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from harness.operations import Operations
+from harness.serving import serve
+
+from hermes_state import SessionDB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from corpus import Message, Session
+
+
+class OurStore:
+    """``SessionDB`` behind the benchmark's calls."""
+
+    def __init__(self) -> None:
+        self.db: Any = None
+
+    def open(self, path: str, synchronous: str) -> None:
+        """Open or create."""
+        self.db = SessionDB.open(path, synchronous=synchronous)
+
+    def close(self) -> None:
+        """Close."""
+        self.db.close()
+
+    def create(self, session: Session) -> str:
+        """Create a titled session."""
+        return str(self.db.sessions.create(session.id, source=session.source, title=session.title).id)
+
+    def append(self, session_id: str, message: Message) -> None:
+        """One message, one transaction."""
+        self.db.messages.append(session_id, **_fields(message))
+
+    def append_turn(self, session_id: str, messages: Sequence[Message]) -> None:
+        """All in one transaction."""
+        self.db.messages.append_many(session_id, [_fields(message) for message in messages])
+
+    def bulk(self, sessions: Iterator[Session]) -> int:
+        """A transaction per session."""
+        count = 0
+        for session in sessions:
+            count += len(self.db.messages.append_many(self.create(session), [_fields(one) for one in session.messages]))
+        return count
+
+    def settle(self) -> None:
+        """A search answers only when the index is up to date; one without hits costs nothing else."""
+        self.db.search.messages("qqsettlexx", limit=1)
+
+    def search(self, query: str, *, newest: bool) -> int:
+        """Search with the defaults."""
+        order = {"sort": "newest"} if newest else {}
+        return len(self.db.search.messages(query, limit=20, **order))
+
+    def recent(self) -> int:
+        """The list and the preview of each row, which the peer's list holds too."""
+        listed = self.db.sessions.list(limit=20)
+        self.db.sessions.previews([session.id for session in listed])
+        return len(listed)
+
+    def read(self, session_id: str) -> int:
+        """Session and messages."""
+        self.db.sessions.get(session_id)
+        return len(self.db.messages.list(session_id))
+
+    def resume(self, session_id: str) -> int:
+        """The tip and what the model is sent."""
+        return len(self.db.messages.replay(self.db.sessions.resume(session_id).id))
+
+    def message_ids(self, session_id: str) -> list[int]:
+        """Ids in order."""
+        return [message.id for message in self.db.messages.list(session_id)]
+
+    def window(self, session_id: str, anchor: int) -> int:
+        """Five messages on each side."""
+        return len(self.db.messages.window(session_id, anchor, before=5, after=5).messages)
+
+    def rebuild(self) -> None:
+        """Rebuild the index from the messages."""
+        self.db.search.rebuild()
+
+
+def _fields(message: Message) -> dict[str, Any]:
+    fields: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        fields["tool_calls"] = message.calls_json()
+    if message.tool_call_id is not None:
+        fields |= {"tool_call_id": message.tool_call_id, "tool_name": message.tool_name}
+    return fields
+
+
+if __name__ == "__main__":
+    serve(Operations(OurStore(), int(sys.argv[1])))
