@@ -76,7 +76,7 @@ class SessionDB:
         if synchronous not in SYNCHRONOUS:
             raise InvalidValue(f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}")
         engine = SqliteEngine(
-            _path(path_or_url, home), read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s
+            locate(path_or_url, home), read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s
         )
         try:
             upgrade(engine)
@@ -109,8 +109,12 @@ class SessionDB:
         self.close()
 
 
-def _path(path_or_url: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None) -> Path:
-    """The file a store lies in."""
+def locate(path_or_url: str | os.PathLike[str] | None = None, home: str | os.PathLike[str] | None = None) -> Path:
+    """The file that `SessionDB.open` would open for these arguments, whether or not it is there.
+
+    Raises:
+        InvalidValue, MissingExtra: the URL names no file, or an engine that is not here.
+    """
     if path_or_url is None:
         return store_path(resolve_home(home))
     text = os.fspath(path_or_url)
