@@ -43,7 +43,9 @@ COLUMN_FIELDS = (
     "tool_calls",
     "platform_message_id",
 )
-_KNOWN = frozenset((*COLUMN_FIELDS, *DETAIL_FIELDS, "extras"))
+_COLUMN_SET = frozenset(COLUMN_FIELDS)
+_DETAIL_SET = frozenset((*DETAIL_FIELDS, "extras"))
+_NOTHING_OBSERVED = frozenset(("observed",))
 
 
 class EncodedMessage(NamedTuple):
@@ -60,6 +62,10 @@ class EncodedMessage(NamedTuple):
     content: str | None
     tool_calls: str | None
     details: str | None
+
+    def given(self) -> dict[str, Any]:
+        """The columns that have a value."""
+        return {name: value for name, value in zip(self._fields, self, strict=True) if value is not None}
 
 
 def is_plain(text: str) -> bool:
@@ -148,9 +154,12 @@ def _text(fields: Mapping[str, Any], name: str) -> str | None:
 
 
 def _details(fields: Mapping[str, Any]) -> str | None:
+    rest = fields.keys() - _COLUMN_SET
+    if not rest or (rest == _NOTHING_OBSERVED and not fields["observed"]):
+        return None
     details = {name: value for name in DETAIL_FIELDS if (value := fields.get(name)) is not None and value is not False}
     extras = dict(fields.get("extras") or ())
-    extras.update((name, fields[name]) for name in fields.keys() - _KNOWN)
+    extras.update((name, fields[name]) for name in rest - _DETAIL_SET)
     if extras:
         details["extras"] = extras
     return to_json(details, "the message's details") if details else None

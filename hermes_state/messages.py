@@ -12,7 +12,6 @@ from hermes_state.activity import FOLD_EVERY, fold
 from hermes_state.clock import from_us, now_us
 from hermes_state.codec import EncodedMessage, decode, encode, message_fields
 from hermes_state.conversation import COMPRESSION_END
-from hermes_state.engine.statements import APPEND
 from hermes_state.errors import LeaseHeld, MessageNotFound, SessionMoved, SessionNotFound, StoreBusy
 from hermes_state.leases import compression_lease, is_held
 from hermes_state.records import Message, MessageState, Relation, Rewind, Window
@@ -84,27 +83,21 @@ class Messages:
             LeaseHeld: it is being compressed at this moment.
             InvalidValue, StoreBusy, DiskFull, StoreDamaged: nothing was written.
         """
-        fields = locals()
+        fields = {name: value for name, value in locals().items() if value is not None}
         del fields["self"], fields["session_id"]
         encoded = encode(fields, now_us())
         if encoded.tool_name is None and encoded.role == "tool" and encoded.tool_call_id is not None:
             encoded = encoded._replace(tool_name=self._called_tool(session_id, encoded.tool_call_id))
-        rows = self._engine.execute_write(APPEND, (*encoded, session_id))
-        if not rows:
+        placed = self._engine.append_message(session_id, encoded.given())
+        if placed is None:
             return self._append_or_explain(session_id, encoded)
         self._appended += 1
         if self._appended % FOLD_EVERY == 0:
             self._fold()
-        message_id, position = rows[0]
-        fields.update(
-            id=message_id,
-            session_id=session_id,
-            position=position,
-            created_at=from_us(encoded.created_at),
-            tool_name=encoded.tool_name,
-            extras=extras or {},
-        )
-        return Message(**fields)
+        fields["created_at"] = from_us(encoded.created_at)
+        if encoded.tool_name is not None:
+            fields["tool_name"] = encoded.tool_name
+        return Message(id=placed[0], session_id=session_id, position=placed[1], **fields)
 
     def append_many(self, session_id: str, messages: Iterable[Mapping[str, Any] | Message]) -> MessageList:
         """Add messages in one transaction: all of them, or none.

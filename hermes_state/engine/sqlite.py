@@ -24,10 +24,11 @@ from hermes_state.atomic import sync_dir, sync_file
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
 from hermes_state.engine.holder import write_lock_holder
+from hermes_state.engine.statements import APPEND_OPTIONAL, append_statement
 from hermes_state.errors import HandleUnusable, ReadOnlyStore, StoreBusy, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -90,6 +91,7 @@ class SqliteEngine:
         self._unusable = ""
         self._write_lock = threading.RLock()
         self._writer: Connection | None = None
+        self._raw_writer: Any = None  # the driver's connection inside `_writer`
         self._transaction_thread = 0  # the thread inside `write()`, or 0
         self._create_file()
         self._sqlalchemy = self._make_sqlalchemy_engine()
@@ -213,30 +215,40 @@ class SqliteEngine:
                 raise
             writer.invalidate()
             writer.close()
-            self._writer = None
+            self._writer = self._raw_writer = None
 
-    def execute_write(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
-        """Run one statement that is a whole transaction by itself, and return its rows.
+    def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
+        """Add one message at the end of a session, in one statement that is a whole transaction by itself.
 
-        This is the append path: no BEGIN and COMMIT of their own, no SQLAlchemy, one round through SQLite.
+        Args:
+            columns: the columns of `messages` that have a value, without id, session and position.
+
+        Returns:
+            The message's id and position; None when the session can't take it: there is no such session, it is sealed,
+            or it has a message with this platform id.
         """
+        optional = tuple(name for name in APPEND_OPTIONAL if name in columns)
+        sql = append_statement(optional)
+        values = (
+            session_id,
+            columns["created_at"],
+            columns["role"],
+            columns.get("content"),
+            *map(columns.get, optional),
+        )
         self._acquire(self.busy_budget_s)
         try:
-            raw = self._writer_raw()
-
-            def run() -> list[Any]:
-                rows: list[Any] = raw.execute(sql, parameters).fetchall()
-                return rows
-
+            raw = self._raw_writer or self._writer_raw()
             try:
-                return run()
-            except Exception as error:
-                if is_busy(error) and not self._transaction_thread:
-                    with translated(str(self.path)):
-                        return self._retry(run, self.busy_budget_s)
-                if is_driver_error(error):
+                rows = raw.execute(sql, values).fetchall()
+            except self.driver.module.IntegrityError:
+                return None
+            except self.driver.module.Error as error:
+                if not is_busy(error) or self._transaction_thread:
                     raise translate(error, str(self.path)) from error
-                raise
+                with translated(str(self.path)):
+                    rows = self._retry(lambda: raw.execute(sql, values).fetchall(), self.busy_budget_s)
+            return rows[0] if rows else None
         finally:
             self._write_lock.release()
 
@@ -316,7 +328,9 @@ class SqliteEngine:
         return self._writer
 
     def _writer_raw(self) -> Any:
-        return self._writer_connection().connection.driver_connection
+        if self._raw_writer is None:
+            self._raw_writer = self._writer_connection().connection.driver_connection
+        return self._raw_writer
 
     def _check_usable(self) -> None:
         if self._unusable:
@@ -337,7 +351,7 @@ class SqliteEngine:
             self._unusable = "was closed"
             if self._writer is not None:
                 self._writer.close()
-                self._writer = None
+                self._writer = self._raw_writer = None
             self._sqlalchemy.dispose()
         _live.discard(self)
 
