@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import or_, select, update
 
 from hermes_state.errors import InvalidValue, TitleTaken
 from hermes_state.schema import sessions
@@ -21,8 +21,11 @@ _NUMBERED = re.compile(r"(?P<base>.*?) #(?P<number>[1-9][0-9]{0,8})", re.DOTALL)
 _JOINERS = "\u200c\u200d"
 
 
-def clean_title(title: str | None) -> str | None:
+def clean_title(title: str | None, *, cut: bool = False) -> str | None:
     """The title as it is kept: no control, bidi or surrogate characters, white space collapsed; None when empty.
+
+    Args:
+        cut: shorten one that is too long instead of refusing it.
 
     Raises:
         InvalidValue: longer than `MAX_TITLE_CHARS`.
@@ -35,6 +38,8 @@ def clean_title(title: str | None) -> str | None:
         if unicodedata.category(c) not in _DROPPED or c in "\t\n\r" + _JOINERS
     )
     shown = " ".join(shown.split()).strip(_JOINERS + " ")
+    if cut:
+        shown = shown[:MAX_TITLE_CHARS].rstrip(_JOINERS + " ")
     if len(shown) > MAX_TITLE_CHARS:
         raise InvalidValue(f"a title of {len(shown)} characters; at most {MAX_TITLE_CHARS} are kept")
     return shown or None
@@ -49,48 +54,60 @@ def split_number(title: str) -> tuple[str, int]:
     return (match["base"], int(match["number"])) if match and match["base"] else (title, 1)
 
 
-def _family(connection: Connection, base: str) -> list[tuple[int, str, int]]:
-    """(number, title, session pk) of every session titled `base` or `base #N`."""
+class _Titled(NamedTuple):
+    """A member of a family: `plan` is number 1 of its own."""
+
+    number: int
+    title: str
+    pk: int
+    started_at: int
+
+
+def _family(connection: Connection, base: str) -> list[_Titled]:
+    """Every session titled `base` or `base #N`."""
     # A range instead of LIKE: no wildcard in a title can widen it, and the title index serves it.
     low, high = f"{base} #", f"{base} $"
+    c = sessions.c
     rows = connection.execute(
-        select(sessions.c.title, sessions.c.pk).where(
-            or_(sessions.c.title == base, (sessions.c.title >= low) & (sessions.c.title < high))
-        )
+        select(c.title, c.pk, c.started_at).where(or_(c.title == base, (c.title >= low) & (c.title < high)))
     )
-    return [(split_number(t)[1], t, pk) for t, pk in rows if t == base or split_number(t)[0] == base]
+    members = []
+    for title, pk, started_at in rows:
+        own_base, number = (base, 1) if title == base else split_number(title)
+        if own_base == base:
+            members.append(_Titled(number, title, pk, started_at))
+    return members
 
 
 def next_title(connection: Connection, title: str) -> str:
-    """`title` if it is free, else its base with the next number; never longer than `MAX_TITLE_CHARS`."""
+    """`title` if it is free, else its base with the next number; never longer than `MAX_TITLE_CHARS`.
+
+    A number is a successor's only where its base is a title too: what follows `Fix issue #42` is `Fix issue #42 #2`.
+    """
+    if not _is_taken(connection, title):
+        return title
     base, _ = split_number(title)
-    numbers = {number for number, _, _ in _family(connection, base)}
-    if not numbers:
-        return base
-    while True:
-        suffix = f" #{max(numbers) + 1}"
-        if len(base) + len(suffix) <= MAX_TITLE_CHARS:
-            return base + suffix
+    if not _is_taken(connection, base):
+        base = title
+    highest = _highest(connection, base)
+    while len(base) + len(suffix := f" #{highest + 1}") > MAX_TITLE_CHARS:
         base = base[: MAX_TITLE_CHARS - len(suffix)].rstrip()
-        numbers |= {number for number, _, _ in _family(connection, base)}
+        highest = max(highest, _highest(connection, base))
+    return base + suffix
+
+
+def _is_taken(connection: Connection, title: str) -> bool:
+    return connection.execute(select(sessions.c.pk).where(sessions.c.title == title)).scalar() is not None
+
+
+def _highest(connection: Connection, base: str) -> int:
+    return max((member.number for member in _family(connection, base)), default=1)
 
 
 def find_by_title(connection: Connection, title: str) -> int | None:
-    """The pk of the session a title means: of `plan`, `plan #2`, … the one started last; exact when it has a number."""
-    if split_number(title)[1] > 1:
-        exact = connection.execute(select(sessions.c.pk).where(sessions.c.title == title)).scalar()
-        if exact is not None:
-            return int(exact)
-    pks = [pk for _, _, pk in _family(connection, title)]
-    if not pks:
-        return None
-    newest = (
-        select(sessions.c.pk)
-        .where(sessions.c.pk.in_(pks))
-        .order_by(sessions.c.started_at.desc(), func.length(sessions.c.title).desc(), sessions.c.title.desc())
-    )
-    found = connection.execute(newest.limit(1)).scalar()
-    return None if found is None else int(found)
+    """The pk of the session a title means: of `plan`, `plan #2`, … the one started last."""
+    newest = max(_family(connection, title), key=lambda member: (member.started_at, member.number), default=None)
+    return None if newest is None else newest.pk
 
 
 def claim(connection: Connection, session_pk: int, title: str) -> None:
