@@ -37,7 +37,7 @@ class AsyncNoun:
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self._noun, name)
         if not callable(method):
-            raise AttributeError(f"{name!r} is not a method of {type(self._noun).__name__}")
+            raise AttributeError(f"{name!r} is not a method of {type(self._noun).__name__}")  # noqa: TRY004  getattr's own
 
         def call(*args: Any, **kwargs: Any) -> Awaitable[Any]:
             return self._submit(partial(method, *args, **kwargs))

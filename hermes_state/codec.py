@@ -2,6 +2,7 @@
 
 Text that UTF-8 can hold and that has no NUL is stored as it is, so that anybody can read it with any SQLite shell.
 Everything else (multimodal parts, lone surrogates, NUL) is stored as ASCII-safe JSON, which both engines can hold.
+Long values are packed: see `hermes_state.packing`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.clock import from_us, to_us
 from hermes_state.errors import InvalidValue
+from hermes_state.packing import pack, unpack
 from hermes_state.records import Message, MessageState
 
 if TYPE_CHECKING:
@@ -59,9 +61,9 @@ class EncodedMessage(NamedTuple):
     tool_call_id: str | None
     platform_message_id: str | None
     content_format: int | None
-    content: str | None
-    tool_calls: str | None
-    details: str | None
+    content: str | bytes | None
+    tool_calls: str | bytes | None
+    details: str | bytes | None
 
     def given(self) -> dict[str, Any]:
         """The columns that have a value."""
@@ -94,9 +96,9 @@ def to_json(value: Any, field: str) -> str:
         raise InvalidValue(f"{field} can't be stored as JSON: {error}") from error
 
 
-def from_json(text: str | None) -> Any:
+def from_json(stored: str | bytes | None) -> Any:
     """The value of a JSON column; None for NULL."""
-    return None if text is None else json.loads(text)
+    return None if stored is None else json.loads(unpack(stored))
 
 
 def clean(text: str | None) -> str | None:
@@ -136,8 +138,8 @@ def encode(fields: Mapping[str, Any], now: int) -> EncodedMessage:
         _text(fields, "tool_call_id"),
         _text(fields, "platform_message_id"),
         content_format,
-        content,
-        None if tool_calls is None else to_json(tool_calls, "tool_calls"),
+        None if content is None else pack(content),
+        None if tool_calls is None else pack(to_json(tool_calls, "tool_calls")),
         _details(fields),
     )
 
@@ -153,7 +155,7 @@ def _text(fields: Mapping[str, Any], name: str) -> str | None:
     return clean(value if isinstance(value, str) or value is None else str(value))
 
 
-def _details(fields: Mapping[str, Any]) -> str | None:
+def _details(fields: Mapping[str, Any]) -> str | bytes | None:
     rest = fields.keys() - _COLUMN_SET
     if not rest or (rest == _NOTHING_OBSERVED and not fields["observed"]):
         return None
@@ -162,18 +164,19 @@ def _details(fields: Mapping[str, Any]) -> str | None:
     extras.update((name, fields[name]) for name in rest - _DETAIL_SET)
     if extras:
         details["extras"] = extras
-    return to_json(details, "the message's details") if details else None
+    return pack(to_json(details, "the message's details")) if details else None
 
 
 def decode(row: Any, session_id: str) -> Message:
     """The record of a row with the columns of `messages`."""
-    details: dict[str, Any] = json.loads(row.details) if row.details else {}
+    details: dict[str, Any] = from_json(row.details) or {}
+    content = None if row.content is None else unpack(row.content)
     return Message(
         id=row.id,
         session_id=session_id,
         position=row.position,
         role=row.role,
-        content=row.content if row.content_format is None else json.loads(row.content),
+        content=content if content is None or row.content_format is None else json.loads(content),
         created_at=from_us(row.created_at),
         state=MessageState(row.state),
         tool_name=row.tool_name,
@@ -191,16 +194,16 @@ def message_fields(message: Mapping[str, Any] | Message) -> Mapping[str, Any]:
     return message
 
 
-def searchable_text(content: Any, content_format: int | None, tool_calls: str | None) -> str:
+def searchable_text(content: str | bytes | None, content_format: int | None, tool_calls: str | bytes | None) -> str:
     """What the index and snippets see of a message: its text, the text parts of multimodal content, its tool calls.
 
     Image and audio data never gets in: only string values under `text`-like keys are taken from parts.
     """
-    text = content or ""
+    text = unpack(content) if content else ""
     if content_format is not None:
         text = "\n".join(_texts(json.loads(text)))
     if tool_calls:
-        text = "\n".join((text, *_call_texts(json.loads(tool_calls))))
+        text = "\n".join((text, *_call_texts(from_json(tool_calls))))
     return text
 
 

@@ -12,14 +12,15 @@ from hermes_state.clock import to_us
 from hermes_state.errors import InvalidValue
 from hermes_state.schema import messages, session_tags, sessions
 from hermes_state.session_rows import session_from_row, session_query, tags_of
+from hermes_state.packing import unpack
 
 if TYPE_CHECKING:
+    from hermes_state.records import Session
     from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from hermes_state.records import Session
 
 # Characters of a message that a preview shows.
 PREVIEW_CHARS = 80
@@ -183,11 +184,11 @@ def previews(connection: Connection, session_ids: Sequence[str]) -> dict[str, st
         .subquery()
     )
     rows = connection.execute(
-        select(sessions.c.id, func.substr(m.content, 1, 4 * PREVIEW_CHARS))
+        select(sessions.c.id, m.content)
         .join(first, (first.c.session_pk == m.session_pk) & (first.c.position == m.position))
         .join(sessions, sessions.c.pk == m.session_pk)
     )
-    return {session_id: _one_line(text or "") for session_id, text in rows}
+    return {session_id: _one_line(unpack(text or "")[: 4 * PREVIEW_CHARS]) for session_id, text in rows}
 
 
 def _one_line(text: str) -> str:
