@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select, update
 
 from hermes_state import index
 from hermes_state.activity import counted_columns, fold, raise_id_floor
 from hermes_state.clock import from_us_or_none
-from hermes_state.conversation import move_conversation, retip
+from hermes_state.conversation import move_conversation
 from hermes_state.listing import SessionFilter, conditions
 from hermes_state.records import Deletion, Relation
 from hermes_state.schema import messages, sessions, system_prompts
@@ -17,7 +18,9 @@ from hermes_state.schema import messages, sessions, system_prompts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection, CursorResult
+
+    from hermes_state.engine import Engine
 
 # Messages taken out of the index and the table at a time; bounds memory, not the transaction.
 _CHUNK = 500
@@ -38,22 +41,69 @@ def delete_conversation(connection: Connection, session_pk: int, *, dry_run: boo
     return remove(connection, chain, dry_run=dry_run)
 
 
-def prune(connection: Connection, wanted: SessionFilter, *, include_open: bool, dry_run: bool) -> Deletion:
-    """Delete every session that passes the filter, segment by segment; open ones are left unless asked for."""
-    fold(connection)
+def prune(engine: Engine, wanted: SessionFilter, *, include_open: bool, dry_run: bool) -> Deletion:
+    """Delete every session that passes the filter, segment by segment; see `Sessions.prune`.
+
+    In short transactions, so that others write in between; each looks again at what it is about to delete.
+    """
+    with engine.read() as connection:
+        rows = _passing(connection, wanted).fetchall()
+        kept = {} if include_open else {row.id: "open" for row in rows if row.ended_at is None}
+        going = [row for row in rows if row.id not in kept]
+        if dry_run:
+            return remove(connection, [row.pk for row in going], kept=kept, dry_run=True)
+    done = Deletion(kept=kept)
+    for batch in _batches(going):
+        with engine.write() as connection:
+            rows = _passing(connection, wanted, sessions.c.pk.in_(batch)).fetchall()
+            still = [row.pk for row in rows if include_open or row.ended_at is not None]
+            done = _together(done, remove(connection, still))
+    return done
+
+
+def _passing(connection: Connection, wanted: SessionFilter, *more: ColumnElement[bool]) -> CursorResult[Any]:
+    """The segments that a filter takes; delegates only when it asks for them."""
     counted = counted_columns(connection)
-    rows = connection.execute(
-        select(sessions.c.pk, sessions.c.id, sessions.c.ended_at).where(*conditions(wanted, counted))
-    ).fetchall()
-    kept = {} if include_open else {row.id: "open" for row in rows if row.ended_at is None}
-    return remove(connection, [row.pk for row in rows if row.id not in kept], kept=kept, dry_run=dry_run)
+    c = sessions.c
+    every = conditions(replace(wanted, every_segment=True), counted)
+    if not wanted.include_delegates and not wanted.every_segment:
+        every.append(c.delegated.is_(False))
+    query = select(c.pk, c.id, c.ended_at, counted.message_count.label("size"))
+    if counted.tail is not None:
+        query = query.outerjoin(counted.tail, counted.tail.c.session_pk == c.pk)
+    return connection.execute(query.where(*every, *more))
+
+
+def _batches(rows: Sequence[Any]) -> Iterable[list[int]]:
+    """The sessions' keys in groups of some `_CHUNK` messages."""
+    batch: list[int] = []
+    size = 0
+    for row in rows:
+        batch.append(row.pk)
+        size += row.size + 1
+        if size >= _CHUNK:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _together(one: Deletion, other: Deletion) -> Deletion:
+    starts = [at for at in (one.oldest_at, other.oldest_at) if at is not None]
+    ends = [at for at in (one.newest_at, other.newest_at) if at is not None]
+    return replace(
+        one,
+        deleted=one.deleted + other.deleted,
+        messages=one.messages + other.messages,
+        oldest_at=min(starts, default=None),
+        newest_at=max(ends, default=None),
+    )
 
 
 def remove(
     connection: Connection, session_pks: Sequence[int], *, kept: dict[str, str] | None = None, dry_run: bool = False
 ) -> Deletion:
     """Delete sessions with their messages and delegates, and mend the conversations they were part of."""
-    fold(connection)
     doomed = _with_delegates(connection, session_pks)
     c = sessions.c
     rows = [
@@ -67,6 +117,7 @@ def remove(
     )
     starts = [row.started_at for row in rows]
     if not dry_run and doomed:
+        fold(connection)
         raise_id_floor(connection)
         _delete_rows(connection, doomed)
     return Deletion(
@@ -100,42 +151,55 @@ def _with_delegates(connection: Connection, session_pks: Iterable[int]) -> list[
 
 def _delete_rows(connection: Connection, doomed: Sequence[int]) -> None:
     c = sessions.c
-    gone = set(doomed)
     conversations: set[int] = set()
-    orphans: list[tuple[int, str | None]] = []
     for some in _chunks(doomed):
         conversations.update(connection.execute(select(c.conversation_pk).where(c.pk.in_(some))).scalars())
-        orphans += [
-            (pk, relation)
-            for pk, relation in connection.execute(select(c.pk, c.relation).where(c.parent_pk.in_(some)))
-            if pk not in gone
-        ]
-    for pk, _ in orphans:
-        connection.execute(update(sessions).where(c.pk == pk).values(parent_pk=None, relation=None))
+    _let_go(connection, doomed)
     for pk in doomed:
         delete_messages_of(connection, pk)
     for some in _chunks(doomed):
         connection.execute(update(sessions).where(c.pk.in_(some)).values(parent_pk=None))
         connection.execute(delete(sessions).where(c.pk.in_(some)))
-    for pk, relation in orphans:
-        if relation == Relation.COMPRESSION:
-            move_conversation(connection, pk)
-    for conversation in conversations - gone:
-        retip(connection, conversation)
-    for conversation in conversations & gone:
-        _adopt_leftovers(connection, conversation)
+    for conversation in sorted(conversations):
+        _regroup(connection, conversation)
     _drop_unused_prompts(connection)
 
 
-def _adopt_leftovers(connection: Connection, conversation_pk: int) -> None:
-    """Segments that still name a deleted first segment go on under the earliest one left."""
+def _let_go(connection: Connection, doomed: Sequence[int]) -> None:
+    """Children that stay lose their parent, but a later segment goes on from the nearest earlier one that stays."""
     c = sessions.c
-    first = connection.execute(
-        select(c.pk).where(c.conversation_pk == conversation_pk).order_by(c.started_at, c.pk).limit(1)
-    ).scalar()
-    if first is not None:
-        connection.execute(update(sessions).where(c.conversation_pk == conversation_pk).values(conversation_pk=first))
-        retip(connection, first)
+    gone = set(doomed)
+    for some in _chunks(doomed):
+        children = connection.execute(select(c.pk, c.parent_pk, c.relation).where(c.parent_pk.in_(some))).fetchall()
+        for child in children:
+            if child.pk in gone:
+                continue
+            parent = _earlier(connection, child.parent_pk, gone) if child.relation == Relation.COMPRESSION else None
+            relation = None if parent is None else child.relation
+            connection.execute(update(sessions).where(c.pk == child.pk).values(parent_pk=parent, relation=relation))
+
+
+def _earlier(connection: Connection, segment_pk: int, gone: set[int]) -> int | None:
+    """The nearest segment before a deleted one that stays."""
+    c = sessions.c
+    pk: int | None = segment_pk
+    seen: set[int] = set()
+    while pk is not None and pk in gone and pk not in seen:
+        seen.add(pk)
+        row = connection.execute(select(c.parent_pk, c.relation).where(c.pk == pk)).one()
+        pk = row.parent_pk if row.relation == Relation.COMPRESSION else None
+    return None if pk in gone else pk
+
+
+def _regroup(connection: Connection, conversation_pk: int) -> None:
+    """What is left of a conversation: one conversation for each segment that now stands first."""
+    c = sessions.c
+    left = connection.execute(
+        select(c.pk, c.parent_pk, c.relation).where(c.conversation_pk == conversation_pk).order_by(c.pk)
+    ).fetchall()
+    firsts = [row.pk for row in left if row.parent_pk is None or row.relation != Relation.COMPRESSION]
+    for first in firsts:
+        move_conversation(connection, first)
 
 
 def delete_messages_of(connection: Connection, session_pk: int) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import Select, select
 
 from hermes_state.activity import Tail, tail_of
 from hermes_state.clock import from_us, from_us_or_none
-from hermes_state.codec import from_json
+from hermes_state.codec import from_json, is_plain
 from hermes_state.errors import SessionNotFound
 from hermes_state.records import Relation, Session
 from hermes_state.schema import session_tags, sessions
@@ -86,7 +86,12 @@ def pk_of(connection: Connection, session_id: str) -> int:
     Raises:
         SessionNotFound: there is none.
     """
-    pk = connection.execute(select(sessions.c.pk).where(sessions.c.id == session_id)).scalar()
+    # A lone surrogate can't even be looked up, and no session has one in its id.
+    pk = (
+        connection.execute(select(sessions.c.pk).where(sessions.c.id == session_id)).scalar()
+        if is_plain(session_id)
+        else None
+    )
     if pk is None:
         raise SessionNotFound(session_id)
     return int(pk)

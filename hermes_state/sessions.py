@@ -243,7 +243,7 @@ class Sessions:
         Raises:
             SessionNotFound, Ambiguous: nothing was deleted.
         """
-        with self._engine.write() as connection:
+        with self._engine.read() if dry_run else self._engine.write() as connection:
             return delete_conversation(connection, resolve(connection, ref), dry_run=dry_run)
 
     def prune(self, wanted: SessionFilter, *, include_open: bool = False, dry_run: bool = False) -> Deletion:
@@ -253,9 +253,11 @@ class Sessions:
             wanted: there is no hidden limit of age: what the filter takes is what goes.
             include_open: also sessions that have not ended; else they are named in `kept`.
             dry_run: change nothing, say what would go.
+
+        Raises:
+            StoreBusy, DiskFull: some of them may be gone already; the next prune goes on.
         """
-        with self._engine.write() as connection:
-            return prune(connection, wanted, include_open=include_open, dry_run=dry_run)
+        return prune(self._engine, wanted, include_open=include_open, dry_run=dry_run)
 
     # --- changing -----------------------------------------------------------------------------------------------
 
@@ -300,7 +302,7 @@ class Sessions:
 
     def auto_title(self, session_id: str, title: str) -> Session:
         """Title a session that has none, with the next free number when the title is taken; never an error for that."""
-        cleaned = titles.clean_title(title[: titles.MAX_TITLE_CHARS])
+        cleaned = titles.clean_title(title, cut=True)
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             has_title = connection.execute(select(sessions.c.title).where(sessions.c.pk == pk)).scalar()

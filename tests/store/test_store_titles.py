@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hermes_state.errors import InvalidValue, SessionNotFound, TitleTaken
-from hermes_state.store import SessionDB
+
+if TYPE_CHECKING:
+    from hermes_state.store import SessionDB
 
 
 def titled(db: SessionDB, *titles: str) -> list[str]:
