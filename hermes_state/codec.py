@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hermes_state.clock import from_us, to_us
 from hermes_state.errors import InvalidValue
 from hermes_state.packing import pack, unpack
-from hermes_state.records import Message, MessageState
+from hermes_state.records import Message, MessageState, message_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 # `messages.content_format` when content is JSON; NULL means plain text.
 JSON_FORMAT = 1
@@ -45,29 +45,10 @@ COLUMN_FIELDS = (
     "tool_calls",
     "platform_message_id",
 )
-_COLUMN_SET = frozenset(COLUMN_FIELDS)
 _DETAIL_SET = frozenset((*DETAIL_FIELDS, "extras"))
-_NOTHING_OBSERVED = frozenset(("observed",))
 
-
-class EncodedMessage(NamedTuple):
-    """The columns of a message that do not depend on where it goes."""
-
-    created_at: int
-    state: int
-    role: str
-    tool_call_count: int | None
-    tool_name: str | None
-    tool_call_id: str | None
-    platform_message_id: str | None
-    content_format: int | None
-    content: str | bytes | None
-    tool_calls: str | bytes | None
-    details: str | bytes | None
-
-    def given(self) -> dict[str, Any]:
-        """The columns that have a value."""
-        return {name: value for name, value in zip(self._fields, self, strict=True) if value is not None}
+# Columns of `messages` and their values; those that would be NULL are left out.
+Columns = dict[str, Any]
 
 
 def is_plain(text: str) -> bool:
@@ -108,8 +89,8 @@ def clean(text: str | None) -> str | None:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
 
 
-def encode(fields: Mapping[str, Any], now: int) -> EncodedMessage:
-    """The columns of a message given as a mapping.
+def encode(fields: Mapping[str, Any], now: int) -> Columns:
+    """The columns of a message given as a mapping: only those that have a value.
 
     Args:
         fields: `role` and any other field of `Message`; a name the store does not know goes to `extras`.
@@ -118,72 +99,100 @@ def encode(fields: Mapping[str, Any], now: int) -> EncodedMessage:
     Raises:
         InvalidValue: no role, a naive time, or a value that JSON can't hold.
     """
-    role = fields.get("role")
-    if not role or not isinstance(role, str):
-        raise InvalidValue(
-            f"a message needs a role, not {role!r}", hint="user, assistant, tool, system or any other name"
-        )
-    content = fields.get("content")
-    content_format = None
-    if content is not None and (not isinstance(content, str) or not is_plain(content)):
-        content, content_format = to_json(content, "content"), JSON_FORMAT
-    tool_calls = fields.get("tool_calls")
-    created_at = fields.get("created_at")
-    return EncodedMessage(
-        now if created_at is None else _instant(created_at),
-        int(fields.get("state") or 0),
-        clean(role) or role,
-        len(tool_calls) if isinstance(tool_calls, list) else None,
-        _text(fields, "tool_name"),
-        _text(fields, "tool_call_id"),
-        _text(fields, "platform_message_id"),
-        content_format,
-        None if content is None else pack(content),
-        None if tool_calls is None else pack(to_json(tool_calls, "tool_calls")),
-        _details(fields),
-    )
+    columns: Columns = {"created_at": now, "role": ""}
+    details: dict[str, Any] = {}
+    extras: dict[str, Any] = {}
+    for name, value in fields.items():
+        if value is None:
+            continue
+        put = _PUT.get(name)
+        if put is not None:
+            put(columns, value)
+        elif name not in _DETAIL_SET:
+            extras[name] = value
+        elif value is not False:  # `observed`
+            details[name] = value
+    if not columns["role"]:
+        raise InvalidValue("a message needs a role", hint="user, assistant, tool, system, …")
+    if details or extras:
+        _put_details(columns, details, extras)
+    return columns
 
 
-def _instant(value: Any) -> int:
+def _put_created_at(columns: Columns, value: Any) -> None:
     if not isinstance(value, datetime):
         raise InvalidValue(f"created_at is an aware datetime, not {value!r}")
-    return to_us(value)
+    columns["created_at"] = to_us(value)
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str | None:
-    value = fields.get(name)
-    return clean(value if isinstance(value, str) or value is None else str(value))
+def _put_role(columns: Columns, value: Any) -> None:
+    if not isinstance(value, str):
+        raise InvalidValue(f"a role is a word, not {value!r}", hint="user, assistant, tool, system, …")
+    columns["role"] = clean(value)
 
 
-def _details(fields: Mapping[str, Any]) -> str | bytes | None:
-    rest = fields.keys() - _COLUMN_SET
-    if not rest or (rest == _NOTHING_OBSERVED and not fields["observed"]):
-        return None
-    details = {name: value for name in DETAIL_FIELDS if (value := fields.get(name)) is not None and value is not False}
-    extras = dict(fields.get("extras") or ())
-    extras.update((name, fields[name]) for name in rest - _DETAIL_SET)
+def _put_content(columns: Columns, value: Any) -> None:
+    if isinstance(value, str) and is_plain(value):
+        columns["content"] = pack(value)
+        return
+    columns["content"] = pack(to_json(value, "content"))
+    columns["content_format"] = JSON_FORMAT
+
+
+def _put_tool_calls(columns: Columns, value: Any) -> None:
+    columns["tool_calls"] = pack(to_json(value, "tool_calls"))
+    if isinstance(value, list):
+        columns["tool_call_count"] = len(value)
+
+
+def _put_state(columns: Columns, value: Any) -> None:
+    columns["state"] = int(MessageState(value))
+
+
+def _text_putter(name: str) -> Callable[[Columns, Any], None]:
+    def put(columns: Columns, value: Any) -> None:
+        columns[name] = clean(value if isinstance(value, str) else str(value))
+
+    return put
+
+
+_PUT: dict[str, Callable[[Columns, Any], None]] = {
+    "role": _put_role,
+    "content": _put_content,
+    "created_at": _put_created_at,
+    "state": _put_state,
+    "tool_calls": _put_tool_calls,
+    **{name: _text_putter(name) for name in ("tool_name", "tool_call_id", "platform_message_id")},
+}
+
+
+def _put_details(columns: Columns, given: dict[str, Any], unknown: dict[str, Any]) -> None:
+    details = {name: given[name] for name in DETAIL_FIELDS if name in given}
+    extras = dict(given.get("extras") or ()) | unknown
     if extras:
         details["extras"] = extras
-    return pack(to_json(details, "the message's details")) if details else None
+    if details:
+        columns["details"] = pack(to_json(details, "the message's details"))
 
 
 def decode(row: Any, session_id: str) -> Message:
     """The record of a row with the columns of `messages`."""
-    details: dict[str, Any] = from_json(row.details) or {}
     content = None if row.content is None else unpack(row.content)
-    return Message(
-        id=row.id,
-        session_id=session_id,
-        position=row.position,
-        role=row.role,
-        content=content if content is None or row.content_format is None else json.loads(content),
-        created_at=from_us(row.created_at),
-        state=MessageState(row.state),
-        tool_name=row.tool_name,
-        tool_call_id=row.tool_call_id,
-        tool_calls=from_json(row.tool_calls),
-        platform_message_id=row.platform_message_id,
-        **details,
+    return message_of(
+        {
+            "id": row.id,
+            "session_id": session_id,
+            "position": row.position,
+            "role": row.role,
+            "content": content if content is None or row.content_format is None else json.loads(content),
+            "created_at": from_us(row.created_at),
+            "state": MessageState(row.state),
+            "tool_name": row.tool_name,
+            "tool_call_id": row.tool_call_id,
+            "tool_calls": from_json(row.tool_calls),
+            "platform_message_id": row.platform_message_id,
+            **(from_json(row.details) or {}),
+        }
     )
 
 

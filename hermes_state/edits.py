@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, case, cast, func, insert, select, update
 
 from hermes_state.activity import fold, recount
-from hermes_state.codec import EncodedMessage, decode, from_json
+from hermes_state.codec import Columns, decode, from_json
 from hermes_state.errors import InvalidValue, MessageNotFound
 from hermes_state.packing import unpack
 from hermes_state.records import Message, MessageState, Rewind
@@ -22,33 +23,35 @@ if TYPE_CHECKING:
 _m = messages.c
 
 
-def append_all(
-    connection: Connection, session_pk: int, session_id: str, encoded: Sequence[EncodedMessage]
-) -> list[Message]:
+def append_all(connection: Connection, session_pk: int, session_id: str, encoded: Sequence[Columns]) -> list[Message]:
     """Add messages at the end; one whose platform id the session has already is returned as it is stored."""
-    stored = _by_platform_id(connection, session_pk, [e.platform_message_id for e in encoded if e.platform_message_id])
+    keys = [message["platform_message_id"] for message in encoded if "platform_message_id" in message]
+    stored = _by_platform_id(connection, session_pk, keys) if keys else {}
     free_id, position = next_id(connection), _next_position(connection, session_pk)
     names = _names_of_calls(encoded)
+    rows: dict[int, dict[str, Any]] = {}
     ids: list[int] = []
-    rows: list[dict[str, Any]] = []
     for message in encoded:
-        key = message.platform_message_id
+        key = message.get("platform_message_id")
         if key is not None and key in stored:
             ids.append(stored[key])
             continue
-        row = message._asdict() | {"id": free_id, "session_pk": session_pk, "position": position}
-        if message.role == "tool" and message.tool_name is None and message.tool_call_id is not None:
-            row["tool_name"] = names.get(message.tool_call_id) or called_tool(
-                connection, session_id, message.tool_call_id
-            )
+        row = _EMPTY | message | {"id": free_id, "session_pk": session_pk, "position": position}
+        if row["role"] == "tool" and row["tool_name"] is None and (call := row["tool_call_id"]) is not None:
+            row["tool_name"] = names.get(call) or called_tool(connection, session_id, call)
         if key is not None:
             stored[key] = free_id
+        rows[free_id] = row
         ids.append(free_id)
-        rows.append(row)
         free_id, position = free_id + 1, position + 1
     if rows:
-        connection.execute(insert(messages), rows)
-    return load_in_order(connection, session_id, ids)
+        connection.execute(insert(messages), list(rows.values()))
+    earlier = {m.id: m for m in load_in_order(connection, session_id, [i for i in ids if i not in rows])}
+    return [decode(SimpleNamespace(**rows[i]), session_id) if i in rows else earlier[i] for i in ids]
+
+
+# A row to lay the given columns over: every row of one INSERT names the same columns.
+_EMPTY: dict[str, Any] = {c.name: None for c in messages.c} | {"state": int(MessageState.ACTIVE)}
 
 
 def load_in_order(connection: Connection, session_id: str, ids: Sequence[int]) -> list[Message]:
@@ -91,13 +94,11 @@ def _by_platform_id(connection: Connection, session_pk: int, keys: Sequence[str]
     return found
 
 
-def _names_of_calls(encoded: Sequence[EncodedMessage]) -> dict[str, str]:
+def _names_of_calls(encoded: Sequence[Columns]) -> dict[str, str]:
     """Tool names by call id, from the calls among the messages being added."""
     names: dict[str, str] = {}
     for message in encoded:
-        if message.tool_calls is None:
-            continue
-        for call in from_json(message.tool_calls):
+        for call in from_json(message.get("tool_calls")) or ():
             key, name = call_id(call), call_name(call)
             if key and name:
                 names[key] = name
@@ -176,10 +177,10 @@ def undo_rewind(connection: Connection, session_pk: int, session_id: str) -> lis
 
 
 def compact(
-    connection: Connection, session_pk: int, session_id: str, summary: Sequence[EncodedMessage], keep_last: int
+    connection: Connection, session_pk: int, session_id: str, summary: Sequence[Columns], keep_last: int
 ) -> list[Message]:
     """Archive the active messages but the last ones; the summary goes before those, which move behind it."""
-    if not any(message.content or message.tool_calls for message in summary):
+    if not any(message.get("content") or message.get("tool_calls") for message in summary):
         raise InvalidValue(
             "the summary is empty; nothing was compacted", hint="keep the transcript and summarise again"
         )
@@ -205,9 +206,7 @@ def _move_to_end(connection: Connection, session_pk: int, ids: Sequence[int]) ->
         connection.execute(update(messages).where(_m.id == message_id).values(position=start + offset))
 
 
-def replace(
-    connection: Connection, session_pk: int, session_id: str, encoded: Sequence[EncodedMessage]
-) -> list[Message]:
+def replace(connection: Connection, session_pk: int, session_id: str, encoded: Sequence[Columns]) -> list[Message]:
     """Put a transcript in the place of the active one; an equal start is kept, the rest of the old one is rewound."""
     fold(connection)
     active = select(messages).where(_m.session_pk == session_pk, _m.state == MessageState.ACTIVE).order_by(_m.position)
@@ -223,9 +222,9 @@ def replace(
     return [decode(row, session_id) for row in rows[:same]] + added
 
 
-def _equal(row: Any, message: EncodedMessage) -> bool:
+def _equal(row: Any, message: Columns) -> bool:
     """Whether a stored message is the one given; times differ between a stored message and its copy and don't count."""
-    return all(_plain(getattr(row, name)) == _plain(getattr(message, name)) for name in _COMPARED)
+    return all(_plain(getattr(row, name)) == _plain(message.get(name)) for name in _COMPARED)
 
 
 def _plain(value: Any) -> Any:

@@ -70,7 +70,7 @@ class Lineage:
         """
         now = now_us()
         encoded = [encode(message_fields(message), now) for message in messages]
-        if not any(message.content or message.tool_calls for message in encoded):
+        if not any(message.get("content") or message.get("tool_calls") for message in encoded):
             raise InvalidValue(
                 f"no summary to continue session {session_id} with; it was not compressed",
                 hint="keep the session and summarise again",

@@ -10,16 +10,17 @@ from sqlalchemy import and_, func, or_, select
 from hermes_state.activity import CountedColumns, Tail, counted_columns
 from hermes_state.clock import to_us
 from hermes_state.errors import InvalidValue
+from hermes_state.packing import unpack
 from hermes_state.schema import messages, session_tags, sessions
 from hermes_state.session_rows import session_from_row, session_query, tags_of
-from hermes_state.packing import unpack
 
 if TYPE_CHECKING:
-    from hermes_state.records import Session
     from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection, Select
+
+    from hermes_state.records import Session
 
 
 # Characters of a message that a preview shows.

@@ -10,11 +10,11 @@ from sqlalchemy.sql import func
 from hermes_state import edits
 from hermes_state.activity import FOLD_EVERY, fold
 from hermes_state.clock import from_us, now_us
-from hermes_state.codec import EncodedMessage, decode, encode, message_fields
+from hermes_state.codec import Columns, decode, encode, message_fields
 from hermes_state.conversation import COMPRESSION_END
 from hermes_state.errors import LeaseHeld, MessageNotFound, SessionMoved, SessionNotFound, StoreBusy
 from hermes_state.leases import compression_lease, is_held
-from hermes_state.records import Message, MessageState, Relation, Rewind, Window
+from hermes_state.records import Message, MessageState, Relation, Rewind, Window, message_of
 from hermes_state.replay import replay
 from hermes_state.schema import messages, sessions
 from hermes_state.session_rows import pk_of
@@ -86,18 +86,18 @@ class Messages:
         fields = {name: value for name, value in locals().items() if value is not None}
         del fields["self"], fields["session_id"]
         encoded = encode(fields, now_us())
-        if encoded.tool_name is None and encoded.role == "tool" and encoded.tool_call_id is not None:
-            encoded = encoded._replace(tool_name=self._called_tool(session_id, encoded.tool_call_id))
-        placed = self._engine.append_message(session_id, encoded.given())
+        if role == "tool" and tool_name is None and tool_call_id is not None:
+            self._fill_tool_name(session_id, encoded)
+        placed = self._engine.append_message(session_id, encoded)
         if placed is None:
             return self._append_or_explain(session_id, encoded)
         self._appended += 1
         if self._appended % FOLD_EVERY == 0:
             self._fold()
-        fields["created_at"] = from_us(encoded.created_at)
-        if encoded.tool_name is not None:
-            fields["tool_name"] = encoded.tool_name
-        return Message(id=placed[0], session_id=session_id, position=placed[1], **fields)
+        fields["created_at"] = from_us(encoded["created_at"])
+        if "tool_name" in encoded:
+            fields["tool_name"] = encoded["tool_name"]
+        return message_of(fields | {"id": placed[0], "session_id": session_id, "position": placed[1]})
 
     def append_many(self, session_id: str, messages: Iterable[Mapping[str, Any] | Message]) -> MessageList:
         """Add messages in one transaction: all of them, or none.
@@ -116,11 +116,13 @@ class Messages:
             pk = self._writable(connection, session_id)
             return edits.append_all(connection, pk, session_id, encoded)
 
-    def _called_tool(self, session_id: str, tool_call_id: str) -> str | None:
+    def _fill_tool_name(self, session_id: str, encoded: Columns) -> None:
         with self._engine.read() as connection:
-            return edits.called_tool(connection, session_id, tool_call_id)
+            name = edits.called_tool(connection, session_id, encoded["tool_call_id"])
+        if name is not None:
+            encoded["tool_name"] = name
 
-    def _append_or_explain(self, session_id: str, encoded: EncodedMessage) -> Message:
+    def _append_or_explain(self, session_id: str, encoded: Columns) -> Message:
         """The append statement added nothing: find out why, and do what is right."""
         with self._engine.write() as connection:
             pk = self._writable(connection, session_id)

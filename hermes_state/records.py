@@ -70,7 +70,7 @@ class Session:
     extras: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Message:
     """One message. `id` is unique in the store and never reused; `position` orders it within its session.
 
@@ -100,6 +100,18 @@ class Message:
     effect_disposition: str | None = None
     observed: bool = False
     extras: Mapping[str, Any] = field(default_factory=dict)
+
+
+def message_of(fields: dict[str, Any]) -> Message:
+    """A message with these fields, the others at their defaults; `fields` becomes the record's own dictionary.
+
+    A frozen dataclass sets each field through a guarded call: 3 µs for a message, a tenth of an append and half of the
+    cost of reading one. The defaults stay where the class has them, and `extras` has none there.
+    """
+    message = object.__new__(Message)
+    fields.setdefault("extras", {})
+    object.__setattr__(message, "__dict__", fields)
+    return message
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
