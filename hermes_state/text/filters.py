@@ -39,7 +39,7 @@ class Filter:
         return instant(self.values[0], now)
 
 
-def make_filter(name: str, value: str, *, quoted: bool, negated: bool) -> Filter | None:
+def make_filter(name: str, value: str, *, quoted: bool) -> Filter | None:
     """The filter, or None when the value is none that the filter can have."""
     name = name.lower()
     values = (value,) if quoted or name in DATE_NAMES else tuple(part for part in value.split(",") if part)
@@ -51,7 +51,7 @@ def make_filter(name: str, value: str, *, quoted: bool, negated: bool) -> Filter
             return None
     if name in DATE_NAMES and not _is_date(value):
         return None
-    return Filter(name=name, values=values, negated=negated)
+    return Filter(name=name, values=values)
 
 
 def merge_filters(found: list[Filter]) -> tuple[Filter, ...]:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from itertools import islice
 
 from hermes_state.text.offsets import FoldedText
-from hermes_state.text.segment import GRAM_KINDS, Run, run_at, run_tokens
+from hermes_state.text.segment import GRAM_KINDS, Run, is_word_character, run_at, run_tokens
 from hermes_state.text.terms import Term
-from hermes_state.text.tokens import camel_spans, vocabulary
+from hermes_state.text.tokens import MAX_TOKEN_CHARS, camel_spans, vocabulary
 
 # Places looked at for one term: a text that repeats a word a thousand times is described by its first ones.
 MAX_PLACES = 1000
-# A token, and so the part of a run that has to be read, is never longer.
-_MAX_RUN_CHARS = 128
+# The tokens of a phrase that stand further apart are no sight for a reader.
+_REACH = 512
 
 # Words whose stem differs from them in more than the last letters.
 _IRREGULAR_SEEDS = {"die": "dy", "lie": "ly", "tie": "ty"}
@@ -78,7 +78,7 @@ def _last_end(folded: str, term: Term, tokens: list[Placed], run: Run) -> int | 
     position = run.start + len(run.raw)
     for index, wanted in enumerate(term.words):
         while not tokens:
-            following = run_at(folded, position, _MAX_RUN_CHARS)
+            following = run_at(folded, position, _REACH)
             if following is None:
                 return None
             position = following.start + len(following.raw)
@@ -92,18 +92,11 @@ def _last_end(folded: str, term: Term, tokens: list[Placed], run: Run) -> int | 
 
 def _run_around(folded: str, place: int) -> Run | None:
     start = place
-    while start > 0 and place - start < _MAX_RUN_CHARS and _is_word(folded, start - 1):
-        start -= 1
-    run = run_at(folded, start, _MAX_RUN_CHARS)
+    if is_word_character(folded, place):
+        while start > 0 and place - start <= MAX_TOKEN_CHARS and is_word_character(folded, start - 1):
+            start -= 1
+    run = run_at(folded, start, _REACH)
     return run if run and run.start <= place < run.start + len(run.raw) else None
-
-
-def _is_word(folded: str, place: int) -> bool:
-    character = folded[place]
-    if character.isascii():
-        return character.isalnum()
-    run = run_at(folded, place, 1)
-    return run is not None and run.kind == "word"
 
 
 def _placed(run: Run) -> list[Placed]:

@@ -18,16 +18,15 @@ MAX_DEPTH = 20
 MAX_LEAVES = 128
 
 _SYNTAX = str.maketrans(dict.fromkeys("“”„‟＂「」『』", '"') | {"（": "(", "）": ")", "\u3000": " "})
+# A word keeps a parenthesis that it closes itself, as in f(x); any other groups.
+_WORD = r"""(?:[^\s"()]|\((?:[^\s"()]|\([^\s"()]*+\))*+\))++"""
 _TOKEN = re.compile(
-    r"""\s+
-    |(?P<minus>(?<![^\s(])-(?=[^\s-]))
+    rf"""(?P<minus>(?<![^\s()])-(?=[^\s-]))
     |"(?P<phrase>[^"]*)"
     |(?P<open>\()
     |(?P<close>\))
-    |(?<![^\s(-])(?P<name>"""
-    + "|".join(NAMES)
-    + r""")[:：](?:"(?P<quoted>[^"]*)"|(?P<value>[^\s"]+))
-    |(?P<word>[^\s"]+)
+    |(?<![^\s()-])(?P<name>{"|".join(NAMES)})[:：](?:"(?P<quoted>[^"]*)"|(?P<value>{_WORD}))
+    |(?P<word>{_WORD})
     |(?P<stray>")""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -70,17 +69,18 @@ def parse(query: str) -> Query:
 def _lex(text: str, notes: dict[str, None]) -> list[_Token]:
     tokens: list[_Token] = []
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
+        kind = match.lastgroup
         if kind == "stray":
             notes["A quotation mark without its partner was ignored."] = None
         elif kind in {"minus", "open", "close"}:
-            tokens.append(_Token(kind, match.group()))
+            tokens.append(_Token(str(kind), match.group()))
         elif kind == "phrase":
             tokens.append(_leaf_token(match.group("phrase"), Phrase))
         elif kind in {"quoted", "value"}:
-            tokens += _filter_tokens(match, notes)
+            tokens.append(_filter_token(match, notes))
         elif kind == "word":
-            tokens += _word_tokens(match.group())
+            text = match.group()
+            tokens.append(_Token(text, text) if text in _OPERATORS else _leaf_token(text, Word))
     tokens = _limited(tokens, notes)
     return _settle_operators(tokens, notes)
 
@@ -92,21 +92,6 @@ def _limited(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
     notes[f"Only the first {MAX_LEAVES} words of the query were used."] = None
     dropped = frozenset(leaves[MAX_LEAVES:])
     return [token for index, token in enumerate(tokens) if index not in dropped]
-
-
-def _word_tokens(text: str) -> list[_Token]:
-    if text in _OPERATORS:
-        return [_Token(text, text)]
-    body, closing = _split_closing(text)
-    tokens = [_Token(body, body) if body in _OPERATORS else _leaf_token(body, Word)] if body else []
-    return tokens + [_Token("close", ")")] * closing
-
-
-def _split_closing(text: str) -> tuple[str, int]:
-    """A word, and how many closing parentheses at its end are not its own: `f(x))` is f(x) and one."""
-    excess = max(0, text.count(")") - text.count("("))
-    closing = min(excess, len(text) - len(text.rstrip(")")))
-    return text[: len(text) - closing], closing
 
 
 def _leaf_token(text: str, kind: type[Word | Phrase]) -> _Token:
@@ -123,16 +108,13 @@ def make_leaf(text: str, kind: type[Word | Phrase]) -> Word | Phrase | Prefix | 
     return Word(text=text, exact=terms, bag=bag_terms(text), stop=terms[0].stop)
 
 
-def _filter_tokens(match: re.Match[str], notes: dict[str, None]) -> list[_Token]:
-    quoted = match.group("quoted") is not None
-    value, closing = (match.group("quoted"), 0) if quoted else _split_closing(match.group("value"))
-    found = make_filter(match.group("name"), value, quoted=quoted, negated=False)
-    if found is None:
-        notes[f"{match.group()!r} is not a filter this search knows; it was read as text."] = None
-        token = _leaf_token(f"{match.group('name')}:{value}", Word)
-    else:
-        token = _Token("filter", match.group(), filter=found)
-    return [token] + [_Token("close", ")")] * closing
+def _filter_token(match: re.Match[str], notes: dict[str, None]) -> _Token:
+    name, quoted, value = match.group("name", "quoted", "value")
+    found = make_filter(name, quoted if value is None else value, quoted=value is None)
+    if found is not None:
+        return _Token("filter", match.group(), filter=found)
+    notes[f"{match.group()!r} is not a filter this search knows; it was read as text."] = None
+    return _leaf_token(match.group(), Word)
 
 
 def _settle_operators(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:

@@ -101,10 +101,21 @@ def runs(folded: str) -> Iterator[Run]:
         yield Run(str(match.lastgroup), match.group(), match.start())
 
 
-def run_at(folded: str, start: int, longest: int) -> Run | None:
-    """The first run at or after an offset, cut off after so many characters; None if none follows."""
-    match = _run_pattern().search(folded, start)
-    return Run(str(match.lastgroup), match.group()[:longest], match.start()) if match else None
+def run_at(folded: str, start: int, reach: int) -> Run | None:
+    """The first run that begins within so many characters; None if there is none.
+
+    Of a script without spaces, of which a whole document may be one run, no more than these characters are given.
+    """
+    match = _run_pattern().search(folded, start, start + reach)
+    if match and match.end() == start + reach and match.lastgroup not in GRAM_KINDS:
+        match = _run_pattern().match(folded, match.start())
+    return Run(str(match.lastgroup), match.group(), match.start()) if match else None
+
+
+def is_word_character(folded: str, place: int) -> bool:
+    """Whether a character of a folded text is part of a run of kind word."""
+    match = _run_pattern().match(folded, place, place + 1)
+    return match is not None and match.lastgroup == "word"
 
 
 def run_tokens(kind: str, raw: str, known: Vocabulary) -> Sequence[str]:

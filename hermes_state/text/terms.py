@@ -16,6 +16,8 @@ MAX_EXACT_CHARS = 4
 # A longer clause is a pasted paragraph; its beginning is enough, and the engine's expression stays bounded.
 MAX_BAG_TERMS = 64
 
+# One of these between two words makes them one identifier.
+_JOINERS = frozenset("._-/:@\\")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff]{2,}")
 
 
@@ -65,17 +67,33 @@ def prefix_terms(text: str) -> tuple[Term, ...]:
 
 def bag_terms(text: str) -> tuple[Term, ...]:
     """The pieces of a clause written without spaces, any of which may answer it; none if the text is no clause."""
-    found = list(runs(fold(text)))
+    folded = fold(text)
+    found = list(runs(folded))
     if sum(len(run.raw) for run in found if run.kind in GRAM_KINDS) <= MAX_EXACT_CHARS:
         return ()
     terms: dict[Term, None] = {}
-    for run in found:
-        tokens = tuple(run_tokens(run.kind, run.raw, vocabulary()))
+    for run, tokens in _grouped(found, folded):
         if run.kind in GRAM_KINDS and len(tokens) > 1:
-            terms.update(dict.fromkeys(_pieces(run.raw, tokens)))
+            terms.update(dict.fromkeys(_pieces(run.raw, tuple(tokens))))
         elif tokens:
-            terms[Term(words=tokens, stop=all(map(is_stopword, tokens)))] = None
+            terms[Term(words=tuple(tokens), stop=all(map(is_stopword, tokens)))] = None
     return tuple(islice(terms, MAX_BAG_TERMS))
+
+
+def _grouped(found: list[Run], folded: str) -> list[tuple[Run, list[str]]]:
+    """The runs with their tokens; an identifier of many runs, such as `7.2` or `lib/util.rs`, is one."""
+    known = vocabulary()
+    groups: list[tuple[Run, list[str]]] = []
+    end = 0
+    for run in found:
+        tokens = run_tokens(run.kind, run.raw, known)
+        joined = groups and run.kind == groups[-1][0].kind == "word" and folded[end : run.start] in _JOINERS
+        if joined:
+            groups[-1][1].extend(tokens)
+        else:
+            groups.append((run, list(tokens)))
+        end = run.start + len(run.raw)
+    return groups
 
 
 def _pieces(raw: str, characters: tuple[str, ...]) -> Iterator[Term]:

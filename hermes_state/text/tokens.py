@@ -46,7 +46,7 @@ def expand(raw: str) -> tuple[str, ...]:
 
 def _contraction(raw: str) -> tuple[str, ...]:
     head, _, tail = raw.partition("'")
-    if tail == "t" and head.endswith("n"):
+    if tail == "t" and head.endswith("n") and head.isascii() and head.isalpha():
         return expand(head + tail)
     if tail in _DROPPED_SUFFIXES:
         return expand(head)
@@ -75,14 +75,14 @@ def camel_parts(name: str) -> tuple[str, ...]:
 
 
 class _Singles(dict[str, str]):
-    """Raw run to its one token, filled on first sight; runs that are not so simple go to the other table too."""
+    """Raw run, ASCII as typed or else folded, to its one token; runs that are not so simple are specials too."""
 
     def __init__(self, specials: "dict[str, Special]") -> None:
         super().__init__()
         self.specials = specials
 
     def __missing__(self, raw: str) -> str:
-        tokens, parts = expand(raw.lower()), camel_parts(raw)
+        tokens, parts = expand(raw.lower() if raw.isascii() else raw), camel_parts(raw)
         suspect = len(raw) >= SUSPECT_CHARS and not (raw.islower() or raw.isupper() or raw.isalpha())
         if len(tokens) != 1 or parts or suspect:
             self.specials[raw] = Special(tokens, parts, suspect)
