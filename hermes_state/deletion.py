@@ -32,17 +32,24 @@ def delete_conversation(connection: Connection, session_pk: int, *, dry_run: boo
     A list shows the tip, so deleting what it shows deletes the whole conversation. Deleting an earlier segment leaves
     the later ones, which go on as the conversation. Branches stay, without their parent.
     """
-    chain: list[int] = []
-    parent: int | None = session_pk
-    while parent is not None and parent not in chain:
-        chain.append(parent)
-        row = connection.execute(select(sessions.c.parent_pk, sessions.c.relation).where(sessions.c.pk == parent)).one()
-        parent = row.parent_pk if row.relation == Relation.COMPRESSION else None
-    return remove(connection, chain, dry_run=dry_run)
+    return remove(connection, _with_earlier(connection, [session_pk]), dry_run=dry_run)
+
+
+def _with_earlier(connection: Connection, session_pks: Iterable[int]) -> list[int]:
+    """The sessions and every earlier segment of their conversations, which without them would come back as new ones."""
+    chain: dict[int, None] = {}
+    for session_pk in session_pks:
+        parent: int | None = session_pk
+        while parent is not None and parent not in chain:
+            chain[parent] = None
+            c = sessions.c
+            row = connection.execute(select(c.parent_pk, c.relation).where(c.pk == parent)).one()
+            parent = row.parent_pk if row.relation == Relation.COMPRESSION else None
+    return list(chain)
 
 
 def prune(engine: Engine, wanted: SessionFilter, *, include_open: bool, dry_run: bool) -> Deletion:
-    """Delete every session that passes the filter, segment by segment; see `Sessions.prune`.
+    """Delete every session that passes the filter, segment by segment; a tip takes its earlier segments with it.
 
     In short transactions, so that others write in between; each looks again at what it is about to delete.
     """
@@ -51,14 +58,20 @@ def prune(engine: Engine, wanted: SessionFilter, *, include_open: bool, dry_run:
         kept = {} if include_open else {row.id: "open" for row in rows if row.ended_at is None}
         going = [row for row in rows if row.id not in kept]
         if dry_run:
-            return remove(connection, [row.pk for row in going], kept=kept, dry_run=True)
+            return remove(connection, _going(connection, going), kept=kept, dry_run=True)
     done = Deletion(kept=kept)
     for batch in _batches(going):
         with engine.write() as connection:
             rows = _passing(connection, wanted, sessions.c.pk.in_(batch)).fetchall()
-            still = [row.pk for row in rows if include_open or row.ended_at is not None]
-            done = _together(done, remove(connection, still))
+            still = [row for row in rows if include_open or row.ended_at is not None]
+            done = _together(done, remove(connection, _going(connection, still)))
     return done
+
+
+def _going(connection: Connection, rows: Sequence[Any]) -> list[int]:
+    """The keys of segments to delete: a list shows a conversation by its tip, which stands for what came before."""
+    tips = [row.pk for row in rows if row.is_tip]
+    return list(dict.fromkeys([*(row.pk for row in rows), *_with_earlier(connection, tips)]))
 
 
 def _passing(connection: Connection, wanted: SessionFilter, *more: ColumnElement[bool]) -> CursorResult[Any]:
@@ -68,7 +81,7 @@ def _passing(connection: Connection, wanted: SessionFilter, *more: ColumnElement
     every = conditions(replace(wanted, every_segment=True), counted)
     if not wanted.include_delegates and not wanted.every_segment:
         every.append(c.delegated.is_(False))
-    query = select(c.pk, c.id, c.ended_at, counted.message_count.label("size"))
+    query = select(c.pk, c.id, c.is_tip, c.ended_at, counted.message_count.label("size"))
     if counted.tail is not None:
         query = query.outerjoin(counted.tail, counted.tail.c.session_pk == c.pk)
     return connection.execute(query.where(*every, *more))
