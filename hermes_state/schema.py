@@ -213,22 +213,39 @@ handoffs = Table(
     Column("updated_at", BigInteger, nullable=False),
 )
 
+import_sources = Table(
+    "import_sources",
+    metadata,
+    Column("pk", Integer, primary_key=True),
+    Column("kind", String, nullable=False),  # of what program and form, e.g. `hermes`
+    Column("location", String, nullable=False),  # the file; "" where the file does not matter
+    Column("last_message_id", BigInteger, nullable=False),  # highest foreign message id seen by a finished import
+    Column("signature", String),  # size and time of the files at the last finished import; NULL: none was finished
+    Column("finished_at", BigInteger),
+)
+Index("uq_import_sources_kind_location", import_sources.c.kind, import_sources.c.location, unique=True)
+
 imported_sessions = Table(
     "imported_sessions",
     metadata,
-    Column("origin_id", String, primary_key=True),  # which foreign store, e.g. hermes:<path>
+    Column("source_pk", Integer, ForeignKey("import_sources.pk"), primary_key=True),
     Column("foreign_id", String, primary_key=True),
-    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="SET NULL")),
-    Column("fingerprint", String, nullable=False),  # of the foreign session row: unchanged rows are not read again
-    Column("last_foreign_id", BigInteger, nullable=False),  # highest foreign message id brought in
+    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="SET NULL")),  # NULL: deleted here
+    # Digests of the foreign session's parts as they were last brought in; only parts that changed are followed.
+    Column("fingerprint", String, nullable=False),
     Column("imported_at", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
+Index("ix_imported_sessions_session_pk", imported_sessions.c.session_pk)
+Index("ix_imported_sessions_foreign_id", imported_sessions.c.foreign_id)
 
 imported_messages = Table(
     "imported_messages",
     metadata,
     Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("source_pk", Integer, ForeignKey("import_sources.pk"), primary_key=True),
     Column("foreign_id", BigInteger, primary_key=True),
     Column("message_id", BigInteger, nullable=False),
+    Column("digest", BigInteger, nullable=False),  # of the foreign row as it was brought in
     sqlite_with_rowid=False,
 )

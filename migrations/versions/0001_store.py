@@ -128,26 +128,50 @@ TABLES = [
     )
     """,
     """
+    CREATE TABLE import_sources (
+        pk INTEGER NOT NULL,
+        kind VARCHAR NOT NULL,
+        location VARCHAR NOT NULL,
+        last_message_id BIGINT NOT NULL,
+        signature VARCHAR,
+        finished_at BIGINT,
+        CONSTRAINT pk_import_sources PRIMARY KEY (pk)
+    )
+    """,
+    """
+    CREATE UNIQUE INDEX uq_import_sources_kind_location ON import_sources (kind, location)
+    """,
+    """
     CREATE TABLE imported_messages (
         session_pk INTEGER NOT NULL,
+        source_pk INTEGER NOT NULL,
         foreign_id BIGINT NOT NULL,
         message_id BIGINT NOT NULL,
-        CONSTRAINT pk_imported_messages PRIMARY KEY (session_pk, foreign_id),
-        CONSTRAINT fk_imported_messages_session_pk FOREIGN KEY(session_pk) REFERENCES sessions (pk) ON DELETE CASCADE
+        digest BIGINT NOT NULL,
+        CONSTRAINT pk_imported_messages PRIMARY KEY (session_pk, source_pk, foreign_id),
+        CONSTRAINT fk_imported_messages_session_pk FOREIGN KEY(session_pk) REFERENCES sessions (pk) ON DELETE CASCADE,
+        CONSTRAINT fk_imported_messages_source_pk FOREIGN KEY(source_pk) REFERENCES import_sources (pk)
     )
      WITHOUT ROWID
     """,
     """
     CREATE TABLE imported_sessions (
-        origin_id VARCHAR NOT NULL,
+        source_pk INTEGER NOT NULL,
         foreign_id VARCHAR NOT NULL,
         session_pk INTEGER,
         fingerprint VARCHAR NOT NULL,
-        last_foreign_id BIGINT NOT NULL,
         imported_at BIGINT NOT NULL,
-        CONSTRAINT pk_imported_sessions PRIMARY KEY (origin_id, foreign_id),
+        CONSTRAINT pk_imported_sessions PRIMARY KEY (source_pk, foreign_id),
+        CONSTRAINT fk_imported_sessions_source_pk FOREIGN KEY(source_pk) REFERENCES import_sources (pk),
         CONSTRAINT fk_imported_sessions_session_pk FOREIGN KEY(session_pk) REFERENCES sessions (pk) ON DELETE SET NULL
     )
+     WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX ix_imported_sessions_foreign_id ON imported_sessions (foreign_id)
+    """,
+    """
+    CREATE INDEX ix_imported_sessions_session_pk ON imported_sessions (session_pk)
     """,
     """
     CREATE TABLE messages (
