@@ -15,7 +15,8 @@ class Leaf:
         text: As typed, without quotes and operators.
         exact: Alternatives, each of which is the leaf met exactly; more than one only for a prefix.
         bag: For a clause written without spaces: its pieces, any of which may answer a natural question. Empty for
-            everything else. To be used where leaves are optional: at the root and directly in an Any.
+            everything else. To be used where leaves are optional: at the root and directly in an Any that is not
+            excluded.
         stop: Carries no subject (`the`, 什么).
     """
 

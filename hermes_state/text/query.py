@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from hermes_state.text.filters import NAMES, Filter, make_filter, merge_filters
 from hermes_state.text.nodes import And, Any, Leaf, Node, Not, Or, Phrase, Prefix, Query, Word
@@ -25,10 +26,10 @@ _TOKEN = re.compile(
     |"(?P<phrase>[^"]*)"
     |(?P<open>\()
     |(?P<close>\))
-    |(?<![^\s()-])(?P<name>{"|".join(NAMES)})[:：](?:"(?P<quoted>[^"]*)"|(?P<value>{_WORD}))
+    |(?<![^\s()-])(?P<name>(?ai:{"|".join(NAMES)}))[:：](?:"(?P<quoted>[^"]*)"|(?P<value>{_WORD}))
     |(?P<word>{_WORD})
     |(?P<stray>")""",
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _OPERAND_STARTS = frozenset({"leaf", "filter", "open", "NOT", "minus"})
@@ -79,19 +80,22 @@ def _lex(text: str, notes: dict[str, None]) -> list[_Token]:
         elif kind in {"quoted", "value"}:
             tokens.append(_filter_token(match, notes))
         elif kind == "word":
-            text = match.group()
-            tokens.append(_Token(text, text) if text in _OPERATORS else _leaf_token(text, Word))
-    tokens = _limited(tokens, notes)
-    return _settle_operators(tokens, notes)
+            word = match.group()
+            tokens.append(_Token(word, word) if word in _OPERATORS else _leaf_token(word, Word))
+    return _settle_operators(_limited(tokens, notes), notes)
 
 
 def _limited(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
+    """The tokens up to the last word that is used; filters are kept wherever they stand."""
     leaves = [index for index, token in enumerate(tokens) if token.kind == "leaf"]
     if len(leaves) <= MAX_LEAVES:
         return tokens
     notes[f"Only the first {MAX_LEAVES} words of the query were used."] = None
-    dropped = frozenset(leaves[MAX_LEAVES:])
-    return [token for index, token in enumerate(tokens) if index not in dropped]
+    kept = tokens[: leaves[MAX_LEAVES - 1] + 1]
+    for before, token in pairwise(tokens[len(kept) - 1 :]):
+        if token.kind == "filter":
+            kept += [before, token] if before.kind in {"minus", "NOT"} else [token]
+    return kept
 
 
 def _leaf_token(text: str, kind: type[Word | Phrase]) -> _Token:

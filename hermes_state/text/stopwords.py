@@ -19,25 +19,31 @@ why will with won't would wouldn't yes yet you your yours yourself
 _CHINESE_PARTICLES = frozenset("的了着过吗呢吧啊呀嘛么哪谁啥之与及")
 # Characters that often do, but also stand inside words; a pair of two of these says nothing.
 _CHINESE_FUNCTION = frozenset(
-    "是在有我你他她它们这那个些和就都也还不没很到把被给让从对为以而且或但如何怎样什多少几上下里中时会能要可用请"
+    "是在有我你他她它们这那个些和就都也还不没很到把被给让从对为以而且或但如何怎样什多少几上下里中时会能要可用请何誰"
 )
 _CHINESE = """
 什么 怎么 怎样 如何 为何 哪个 哪些 哪里 哪儿 多少 几个 我们 你们 他们 她们 它们 这个 那个 这些 那些
 一个 一些 一下 可以 因为 所以 但是 如果 或者 以及 关于 进行 得到 已经 还是 没有 不是 就是 上次 之前
 之后 时候 請問 请问 什麼 怎麼 哪個 這個 那個 我們
 """
+_JAPANESE = """
+です ます でした ました ません する して した している される いる ある なる から まで など
+より だけ これ それ あれ ここ そこ どこ いつ なに だれ なぜ どう どの この その
+あの どれ どんな もの こと ため という について ください 何か 何の 誰が
+"""
 _JAPANESE_PARTICLES = frozenset("のはがをにへとでもやかねよ")
 
 
 def is_stopword(token: str) -> bool:
-    """Whether an index token, a word or a pair of characters, carries no subject."""
-    if token in _STOPWORDS:
+    """Whether a word, in its indexed form, or a single character or a pair of them carries no subject.
+
+    A pair is judged as what it mostly is in running text: を餌 and 料と cross the edge of a word.
+    """
+    if token in STOPWORDS:
         return True
-    if token.isascii():
+    if token.isascii() or len(token) > 2:
         return False
     characters = set(token)
-    if len(token) > 2:
-        return False
     return bool(
         characters & _CHINESE_PARTICLES
         or characters <= _CHINESE_FUNCTION
@@ -50,4 +56,6 @@ def _is_hiragana(character: str) -> bool:
     return "\u3041" <= character <= "\u309f"
 
 
-_STOPWORDS = frozenset(token for word in _ENGLISH.split() for token in expand(word)).union(_CHINESE.split())
+STOPWORDS = frozenset(token for word in _ENGLISH.split() for token in expand(word)).union(
+    (_CHINESE + _JAPANESE).split()
+)

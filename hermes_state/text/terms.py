@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 
 from hermes_state.text.scripts import fold
 from hermes_state.text.segment import GRAM_KINDS, Run, run_tokens, runs, scan
-from hermes_state.text.stopwords import is_stopword
+from hermes_state.text.stopwords import STOPWORDS, is_stopword
 from hermes_state.text.tokens import camel_parts, vocabulary
 
 # A run of a script without spaces up to this length is one word or name and must be met exactly; a longer one is
@@ -19,6 +19,8 @@ MAX_BAG_TERMS = 64
 # One of these between two words makes them one identifier.
 _JOINERS = frozenset("._-/:@\\")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff]{2,}")
+# A word of one character: its pairs are with particles.
+_BETWEEN_KANA = re.compile("(?<![^\u3041-\u309f])[^\u3041-\u309f](?=[\u3041-\u309f])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,9 @@ def exact_terms(text: str) -> tuple[Term, ...]:
         return ()
     # The pairs say the same as the characters only if the whole text is one run.
     whole = len(words) > 1 and len(grams) == len(words) - 1 and len(list(runs(fold(text)))) == 1
-    term = Term(words=tuple(words), grams=tuple(grams) if whole else (), stop=all(map(is_stopword, words)))
+    # A word of such a script is only what the list says; its characters would make さくら a string of particles.
+    stop = "".join(words) in STOPWORDS if whole else all(map(is_stopword, words))
+    term = Term(words=tuple(words), grams=tuple(grams) if whole else (), stop=stop)
     parts = camel_parts(text) if text.isalnum() and text.isascii() else ()
     return (term, Term(words=parts)) if parts else (term,)
 
@@ -105,6 +109,8 @@ def _pieces(raw: str, characters: tuple[str, ...]) -> Iterator[Term]:
         yield Term(words=word, grams=tuple(map("".join, pairwise(word))))
         start = match.end() - 1
     yield from _pairs(characters[start:])
+    for match in _BETWEEN_KANA.finditer(raw):
+        yield Term(words=(match.group(),), stop=is_stopword(match.group()))
 
 
 def _pairs(characters: tuple[str, ...]) -> Iterator[Term]:

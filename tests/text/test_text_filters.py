@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from conftest import TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
+from text_harness import TEXTS
 
 from hermes_state.text import Filter, parse
 from hermes_state.text.filters import DATE_NAMES, NAMES
@@ -42,7 +42,19 @@ def test_filter_is_read(query, filters):
 
 
 @pytest.mark.parametrize(
-    "query", ["foo:bar", "is:nonsense", "after:soon", "xrole:user", '"role:user"', "a-role:user", "D:\\logs", "role:,"]
+    "query",
+    [
+        "foo:bar",
+        "is:nonsense",
+        "after:soon",
+        "xrole:user",
+        '"role:user"',
+        "a-role:user",
+        "ſource:x",
+        "ıs:tool",
+        "D:\\logs",
+        "role:,",
+    ],
 )
 def test_what_is_no_filter_is_text(query):
     """An unknown name or a value that cannot be stays a word to search for."""

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import pytest
-from conftest import TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
+from text_harness import TEXTS
 
 from hermes_state.text import And, Any, Leaf, Not, Or, Phrase, Prefix, Word, is_stopword, parse
 from hermes_state.text.query import MAX_CHARS, MAX_DEPTH, MAX_LEAVES
@@ -178,7 +178,7 @@ def test_words_without_a_subject_are_marked(query):
     assert is_stopword(leaf.words[0]) or is_stopword(leaf.grams[0])
 
 
-@pytest.mark.parametrize("query", ["redis", "预算", "設定", "C++", '"to be"'])
+@pytest.mark.parametrize("query", ["redis", "预算", "設定", "さくら", "C++", '"to be"'])
 def test_words_with_a_subject_are_not_marked(query):
     """A subject word or a phrase is never marked."""
     (leaf,) = parse(query).leaves()
@@ -205,6 +205,14 @@ def test_long_query_is_cut_with_a_note():
     assert parse("word " * MAX_CHARS).notes
     assert len(list(parse(" ".join(f"w{number}" for number in range(1000))).leaves())) == MAX_LEAVES
     assert len(next(parse("漢" * 200 + "".join(map(chr, range(0x4E00, 0x5E00)))).leaves()).bag) <= 64
+
+
+def test_limit_on_words_keeps_the_filters():
+    """However long the query, its filters hold and its tree stays small."""
+    parsed = parse(" OR ".join(f"w{number}" for number in range(300)) + " -source:cron role:user")
+
+    assert len(list(parsed.leaves())) <= MAX_LEAVES + 3
+    assert [(found.name, found.negated) for found in parsed.filters] == [("source", True), ("role", False)]
 
 
 @given(SYNTAX.map("".join) | SYNTAX.map(" ".join) | st.text(max_size=60))

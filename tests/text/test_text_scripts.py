@@ -1,8 +1,8 @@
 """Folding: what counts as the same spelling."""
 
 import pytest
-from conftest import TEXTS
 from hypothesis import given
+from text_harness import TEXTS
 
 from hermes_state.text import fold
 

@@ -4,14 +4,17 @@ import random
 import string
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 import snowballstemmer.english_stemmer
-from conftest import TEXTS, Index
 from hypothesis import given
 from hypothesis import strategies as st
+from text_harness import TEXTS, Index
 
-from hermes_state.text import SEGMENTATION, fold, segment
+from hermes_state.text import SEGMENTATION, fold, segment, tokens
+from hermes_state.text import stem as stemming
 from hermes_state.text.segment import BOUNDARY, scan
 from hermes_state.text.stem import stem
 
@@ -159,6 +162,35 @@ def test_pure_and_compiled_stemmers_agree():
     words = "deployed memories running possibilities generously skies dying relational conditional happy queries"
 
     assert [stem(word) for word in words.split()] == [pure.stemWord(word) for word in words.split()]
+
+
+def test_without_the_compiled_stemmer_the_pure_one_is_used(monkeypatch):
+    """The compiled stemmer is a matter of speed only."""
+
+    def absent(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(stemming, "import_module", absent)
+
+    assert stemming._choose_stemmer()("deployed") == stem("deployed")
+
+
+def test_a_stemmer_of_another_release_is_not_used(monkeypatch):
+    """Two releases of the stemmer may differ, so the compiled one is used only when it is the same release."""
+    other = SimpleNamespace(version=lambda: "1.0.0", Stemmer=None)
+    monkeypatch.setattr(stemming, "import_module", lambda name: other)
+
+    assert stemming._choose_stemmer()("deployed") == stem("deployed")
+
+
+def test_threads_share_the_vocabulary(monkeypatch):
+    """Threads that segment at once get what one alone gets, also while the vocabulary starts afresh."""
+    monkeypatch.setattr(tokens, "MAX_REMEMBERED", 20)
+    texts = [f"v{number} word{number}s can't parseHttpRequest{number % 7} {'x' * 70} deployed" for number in range(300)]
+    alone = list(map(segment, texts))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(segment, texts)) == alone
 
 
 def test_other_processes_get_the_same_tokens():

@@ -3,9 +3,9 @@
 import time
 
 import pytest
-from conftest import TEXTS, Index
 from hypothesis import given
 from hypothesis import strategies as st
+from text_harness import TEXTS, Index
 
 from hermes_state.text import fold, highlights, parse, snippet
 from hermes_state.text.offsets import FoldedText, extends
