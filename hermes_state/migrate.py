@@ -5,7 +5,9 @@ Opening a store that is up to date reads one row and imports no Alembic.
 
 from __future__ import annotations
 
+import glob
 import re
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,8 @@ HEAD = "0001"
 # How many snapshots taken before an upgrade are kept beside the store.
 SNAPSHOTS_KEPT = 2
 SNAPSHOT_DIR = "state-snapshots"
+# Alembic keeps the environment it runs in a module's global.
+_one_at_a_time = threading.Lock()
 _REVISION_FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.py")
 
 
@@ -66,11 +70,13 @@ def upgrade(engine: Engine) -> bool:
     _refuse_unknown(engine, found)
     if engine.read_only:
         raise SchemaOutdated(str(engine.path), found=found or "none", known=HEAD)
-    if found is not None:
-        _snapshot(engine, found)
     with engine.migration() as connection:
-        if revision_of(connection) == HEAD:  # another process was faster
+        found = revision_of(connection)
+        if found == HEAD:  # another process was faster
             return False
+        _refuse_unknown(engine, found)
+        if found is not None:
+            _snapshot(engine, found)  # through a connection of its own; nobody writes between it and the upgrade
         _run(engine, connection)
     return True
 
@@ -94,7 +100,8 @@ def _run(engine: Engine, connection: Connection) -> None:
     config.set_main_option("script_location", str(scripts_dir()).replace("%", "%%"))
     config.attributes["connection"] = connection
     try:
-        command.upgrade(config, "head")
+        with _one_at_a_time:
+            command.upgrade(config, "head")
         _check(connection)
     except HermesStateError:
         raise
@@ -116,12 +123,16 @@ def _check(connection: Connection) -> None:
         raise MigrationFailed(f"the migrated database is not sound: {damage[0]}")
 
 
-def _snapshot(engine: Engine, revision: str) -> Path:
+def _snapshot(engine: Engine, revision: str) -> None:
     """Copy the store as it is before an upgrade; older snapshots beyond `SNAPSHOTS_KEPT` go."""
     folder = engine.path.parent / SNAPSHOT_DIR
     folder.mkdir(mode=0o700, exist_ok=True)
-    target = folder / f"{engine.path.stem}-{revision}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.db"
-    engine.copy_to(target)
-    for old in sorted(folder.glob(f"{engine.path.stem}-[0-9]*.db"), key=lambda p: p.stat().st_mtime)[:-SNAPSHOTS_KEPT]:
+    engine.copy_to(folder / f"{engine.path.stem}-{revision}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.db")
+    for old in snapshots_of(engine.path)[:-SNAPSHOTS_KEPT]:
         old.unlink()
-    return target
+
+
+def snapshots_of(store: Path) -> list[Path]:
+    """The snapshots that upgrades of a store left beside it, the oldest first."""
+    found = (store.parent / SNAPSHOT_DIR).glob(f"{glob.escape(store.stem)}-[0-9]*.db")
+    return sorted(found, key=lambda snapshot: snapshot.stat().st_mtime)

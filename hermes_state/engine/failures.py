@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from hermes_state.errors import (
     DiskFull,
     HandleUnusable,
     HermesStateError,
+    InvalidValue,
     ReadOnlyStore,
     SearchUnavailable,
     StoreBusy,
@@ -20,9 +23,12 @@ from hermes_state.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 # Primary result codes of https://www.sqlite.org/rescode.html; extended codes carry them in the low byte.
 BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, CONSTRAINT, NOTADB = 5, 6, 8, 10, 11, 13, 14, 19, 26
+# The lock file of the WAL can't grow: no space is left for it.
+_IOERR_SHMSIZE = IOERR | (19 << 8)
 _MESSAGES = {
     "database is locked": BUSY,
     "database table is locked": LOCKED,
@@ -59,25 +65,28 @@ def is_busy(error: BaseException) -> bool:
 
 
 def is_driver_error(error: BaseException) -> bool:
-    """Whether the error came from SQLAlchemy or a DB-API driver (both name their root class `Error`)."""
-    if isinstance(error, DBAPIError):
+    """Whether the error came from SQLAlchemy or a DB-API driver (the drivers name their root class `Error`)."""
+    if isinstance(error, SQLAlchemyError):
         return True
     return any(c.__name__ == "Error" and "sqlite" in c.__module__ for c in type(error).__mro__)
 
 
-def translate(error: BaseException, path: str) -> HermesStateError:
+def translate(error: BaseException, path: Path, waited_s: float = 0.0) -> HermesStateError:
     """Our error for a driver error on the database at `path`."""
     cause = str(driver_error(error))
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidValue(f"a name with a lone surrogate can't be looked up or stored: {error.object!r}")
+    if isinstance(error, PoolTimeout):
+        return StoreBusy(str(path), waited_s=waited_s, holder="the other threads of this process")
+    if _extended_code(error) == _IOERR_SHMSIZE:
+        return _disk_full(path)
     match result_code(error):
         case 5 | 6:
-            return StoreBusy(path, waited_s=0.0)
+            return StoreBusy(str(path), waited_s=waited_s)
         case 8:
             return ReadOnlyStore(f"{path} can't be written: {cause}", hint="check the file's mode and its file system")
         case 13:
-            return DiskFull(
-                f"no space left for {path}; what was committed is safe",
-                hint="free some space; the same handle then works",
-            )
+            return _disk_full(path)
         case 11 | 26:
             return StoreDamaged(f"{path}: {cause}", hint="`hermes-state db check` tells more, `db recover` salvages")
         case 10 | 14:
@@ -89,12 +98,38 @@ def translate(error: BaseException, path: str) -> HermesStateError:
     return HermesStateError(f"{path}: {type(driver_error(error)).__name__}: {cause}")
 
 
+def _disk_full(path: Path) -> DiskFull:
+    return DiskFull(
+        f"no space left for {path}; what was committed is safe", hint="free some space; the same handle then works"
+    )
+
+
+def _extended_code(error: BaseException) -> int | None:
+    code = getattr(driver_error(error), "sqlite_errorcode", None)
+    return None if code is None else int(code)
+
+
 @contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turn driver errors of the block into ours, with the driver's as `__cause__`."""
+def translated(path: Path, waited_s: float = 0.0) -> Iterator[None]:
+    """Turn driver errors of the block into ours, with the driver's as `__cause__`.
+
+    Args:
+        waited_s: how long SQLite itself waits for a lock, to say so in `StoreBusy`.
+    """
     try:
         yield
     except Exception as error:
-        if is_driver_error(error):
-            raise translate(error, path) from error
+        if is_driver_error(error) or isinstance(error, UnicodeEncodeError):
+            raise translate(error, path, waited_s) from error
         raise
+
+
+@contextmanager
+def translated_os(path: Path) -> Iterator[None]:
+    """Turn the system's errors of work on a file into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _disk_full(path) from error
+        raise StoreUnavailable(f"{path} can't be written: {error.strerror or error}") from error

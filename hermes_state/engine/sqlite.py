@@ -20,7 +20,7 @@ import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.pool import QueuePool
 
-from hermes_state.atomic import sync_dir, sync_file
+from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
 from hermes_state.engine.holder import write_lock_holder
@@ -43,6 +43,10 @@ _CACHE_KIB = 16 * 1024
 _PAUSE_MIN_S, _PAUSE_MAX_S = 0.0002, 0.02
 # WAL index recovery after a crash is the only thing a reader ever waits for.
 _READER_BUSY_MS = 10_000
+# What a large transaction made of the WAL is given back at the next reset of the WAL, in bytes.
+_WAL_KEPT_BYTES = 10_000_000
+# How often appends look whether the path still names the open file, in seconds: a stat costs as much as 1 % of them.
+_LOOK_EVERY_S = 0.1
 
 _T = TypeVar("_T")
 
@@ -93,6 +97,8 @@ class SqliteEngine:
         self._writer: Connection | None = None
         self._raw_writer: Any = None  # the driver's connection inside `_writer`
         self._transaction_thread = 0  # the thread inside `write()`, or 0
+        self._identity: tuple[int, int] | None = None  # device and inode of the open file
+        self._looked_at = 0.0
         self._create_file()
         self._sqlalchemy = self._make_sqlalchemy_engine()
         _live.add(self)
@@ -129,21 +135,18 @@ class SqliteEngine:
         return engine
 
     def _connect(self) -> Any:
+        self._check_usable()
         uri = f"file:{quote(str(self.path.absolute()))}?mode={'ro' if self.read_only else 'rw'}"
         connection = self.driver.module.connect(
             uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
         )
-        deadline = time.monotonic() + self.busy_budget_s
-        while True:
-            try:
-                self._configure(connection)
-            except Exception as error:
-                if not is_busy(error) or time.monotonic() > deadline:
-                    connection.close()
-                    raise
-                time.sleep(random.uniform(0.001, 0.02))  # noqa: S311  jitter, not a secret
-            else:
-                return connection
+        try:
+            self._retry(lambda: self._configure(connection), time.monotonic() + self.busy_budget_s)
+            self._check_in_place()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _configure(self, connection: Any) -> None:
         run = connection.execute
@@ -154,6 +157,7 @@ class SqliteEngine:
         run("PRAGMA foreign_keys=ON")
         run(f"PRAGMA cache_size=-{_CACHE_KIB}")
         run(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
+        run(f"PRAGMA journal_size_limit={_WAL_KEPT_BYTES}")
         run("PRAGMA secure_delete=FAST")
 
     # --- transactions ------------------------------------------------------------------------------------------
@@ -168,12 +172,15 @@ class SqliteEngine:
         if self._transaction_thread == threading.get_ident() and self._writer is not None:
             yield self._writer
             return
-        with translated(str(self.path)), self._sqlalchemy.connect() as connection, connection.begin():
+        waited_s = _READER_BUSY_MS / 1000
+        with translated(self.path, waited_s), self._sqlalchemy.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self, *, budget_s: float | None = None) -> Iterator[Connection]:
-        """One write transaction: committed when the block ends, undone when it raises. Nested calls join the outer one.
+        """One write transaction: committed when the block ends, undone when it raises.
+
+        A nested call is a part of the outer transaction: when it raises, what it did is undone and the rest goes on.
 
         Args:
             budget_s: seconds to wait for the lock; None: the engine's budget.
@@ -182,29 +189,43 @@ class SqliteEngine:
             StoreBusy: another process held the lock for longer; names it where the system can tell.
             ReadOnlyStore, DiskFull, StoreDamaged, StoreUnavailable: nothing was written.
         """
-        budget = self.busy_budget_s if budget_s is None else budget_s
-        self._acquire(budget)
+        deadline = self._acquire(self.busy_budget_s if budget_s is None else budget_s)
         try:
-            if self._transaction_thread and self._writer is not None:
-                yield self._writer
-                return
-            with translated(str(self.path)):
-                yield from self._transaction(budget)
+            with translated(self.path):
+                yield from self._part() if self._transaction_thread else self._transaction(deadline)
         finally:
             self._write_lock.release()
 
-    def _transaction(self, budget_s: float) -> Iterator[Connection]:
+    def _transaction(self, deadline: float) -> Iterator[Connection]:
         writer = self._writer_connection()
-        self._retry(writer.begin, budget_s)
-        self._transaction_thread = threading.get_ident()
+        self._check_in_place()
         try:
+            self._transaction_thread = threading.get_ident()
+            self._retry(writer.begin, deadline)
             yield writer
-            writer.commit()
+            self._commit(writer)
         except BaseException:
             self._roll_back(writer)
             raise
         finally:
             self._transaction_thread = 0
+
+    def _part(self) -> Iterator[Connection]:
+        writer = self._writer_connection()
+        savepoint = writer.begin_nested()
+        try:
+            yield writer
+            savepoint.commit()
+        except BaseException:
+            if self._writer_raw().in_transaction:  # else a full disk or I/O error undid everything already
+                savepoint.rollback()
+            raise
+
+    def _commit(self, writer: Connection) -> None:
+        """Commit, unless there is nothing to commit any more because somebody caught the error that undid it all."""
+        if not self._writer_raw().in_transaction:
+            raise StoreUnavailable(f"SQLite undid the transaction on {self.path}; nothing was written")
+        writer.commit()
 
     def _roll_back(self, writer: Connection) -> None:
         """Undo; a full disk or I/O error may have rolled the transaction back already, which is just as good."""
@@ -236,23 +257,25 @@ class SqliteEngine:
             columns.get("content"),
             *map(columns.get, optional),
         )
-        self._acquire(self.busy_budget_s)
+        deadline = self._acquire(self.busy_budget_s)
         try:
             raw = self._raw_writer or self._writer_raw()
+            if deadline - self.busy_budget_s > self._looked_at + _LOOK_EVERY_S:
+                self._check_in_place()
             try:
                 rows = raw.execute(sql, values).fetchall()
             except self.driver.module.IntegrityError:
                 return None
-            except self.driver.module.Error as error:
+            except (self.driver.module.Error, UnicodeEncodeError) as error:
                 if not is_busy(error) or self._transaction_thread:
-                    raise translate(error, str(self.path)) from error
-                with translated(str(self.path)):
-                    rows = self._retry(lambda: raw.execute(sql, values).fetchall(), self.busy_budget_s)
+                    raise translate(error, self.path) from error
+                with translated(self.path):
+                    rows = self._retry(lambda: raw.execute(sql, values).fetchall(), deadline)
             return rows[0] if rows else None
         finally:
             self._write_lock.release()
 
-    def _retry(self, attempt: Callable[[], _T], budget_s: float) -> _T:
+    def _retry(self, attempt: Callable[[], _T], deadline: float) -> _T:
         started = time.monotonic()
         pause = _PAUSE_MIN_S
         while True:
@@ -261,67 +284,76 @@ class SqliteEngine:
             except Exception as error:
                 if not is_busy(error):
                     raise
-                waited = time.monotonic() - started
-                if waited >= budget_s:
+                now = time.monotonic()
+                if now >= deadline:
                     holder = write_lock_holder(self.path)
-                    raise StoreBusy(str(self.path), waited_s=waited, holder=holder) from error
+                    raise StoreBusy(str(self.path), waited_s=now - started, holder=holder) from error
                 time.sleep(random.uniform(0.5, 1.5) * pause)  # noqa: S311  jitter, not a secret
                 pause = min(pause * 1.3, _PAUSE_MAX_S)
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:
         """A write transaction for schema changes: foreign keys are off, so that rebuilding a table cascades nowhere."""
-        self._acquire(self.busy_budget_s)
+        deadline = self._acquire(self.busy_budget_s)
         try:
-            with translated(str(self.path)):
+            with translated(self.path):
                 raw = self._writer_raw()
                 raw.execute("PRAGMA foreign_keys=OFF")  # does nothing once a transaction is open, so it comes first
                 try:
-                    yield from self._transaction(self.busy_budget_s)
+                    yield from self._transaction(deadline)
                 finally:
                     if self._writer is not None:
                         self._writer_raw().execute("PRAGMA foreign_keys=ON")
         finally:
             self._write_lock.release()
 
-    def copy_to(self, target: Path, *, pages_per_step: int = 4096) -> None:
-        """Copy the whole store to a new file through SQLite's backup API; writers are never blocked by it.
+    def copy_to(self, target: Path) -> None:
+        """Copy the whole store, as it is at this moment, to a new file that appears only when it is whole.
 
-        The copy is made under a temporary name, flushed, and appears as `target` only when it is whole.
+        Writers are never blocked by it. A copy is a plain file: it needs no WAL beside it.
+
+        Raises:
+            DiskFull, StoreUnavailable, StoreDamaged: nothing is left of the copy.
         """
-        partial = target.with_name(f".{target.name}.partial")
-        partial.unlink(missing_ok=True)
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        try:
-            with translated(str(self.path)):
-                source = self._connect()
-                copy = self.driver.module.connect(str(partial), isolation_level=None)
-                try:
-                    source.execute("BEGIN")  # one snapshot, else a busy writer restarts the copy for ever
-                    source.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                    source.backup(copy, pages=pages_per_step, sleep=0)
-                finally:
-                    copy.close()
-                    source.close()
-            sync_file(partial)
-            partial.replace(target)
-            sync_dir(target.parent)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+        self._check_usable()
+        with translated(self.path):
+            source = self._connect()
+            try:
+                copy_database(source, target, self.driver.module)
+            finally:
+                source.close()
 
     # --- the writing connection --------------------------------------------------------------------------------
 
-    def _acquire(self, budget_s: float) -> None:
+    def _acquire(self, budget_s: float) -> float:
+        """Take the lock among threads; returns until when the lock among processes may be waited for."""
         self._check_usable()
         if self.read_only:
             raise ReadOnlyStore(f"{self.path} was opened read-only")
+        deadline = time.monotonic() + budget_s
         if not self._write_lock.acquire(timeout=max(budget_s, 0.0)):
             raise StoreBusy(str(self.path), waited_s=budget_s, holder="another thread of this process")
+        if self._unusable:  # it was closed while we waited
+            self._write_lock.release()
+            self._check_usable()
+        return deadline
+
+    def _check_in_place(self) -> None:
+        """Refuse to write into a file that was removed or swapped: nobody would ever read it again."""
+        self._looked_at = time.monotonic()
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise HandleUnusable(f"{self.path} was removed while it was open", hint="open a new SessionDB") from error
+        identity = (found.st_dev, found.st_ino)
+        if self._identity is None:
+            self._identity = identity
+        elif identity != self._identity:
+            raise HandleUnusable(f"{self.path} was replaced while it was open", hint="open a new SessionDB")
 
     def _writer_connection(self) -> Connection:
         if self._writer is None:
-            with translated(str(self.path)):
+            with translated(self.path):
                 self._writer = self._sqlalchemy.connect().execution_options(hermes_write=True)
                 # Waiting is done in `_retry`, with jitter, so that it is fair.
                 self._writer_raw().execute("PRAGMA busy_timeout=0")
