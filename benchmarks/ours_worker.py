@@ -1,6 +1,6 @@
 """Our store as a benchmark worker: the public interface only, with its defaults but for ``synchronous``.
 
-    python benchmarks/ours_worker.py SEED      # then requests on stdin
+python benchmarks/ours_worker.py SEED      # then requests on stdin
 """
 
 from __future__ import annotations

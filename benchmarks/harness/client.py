@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
-SIDES = ("ours", "peer", "bare")
+#: A worker that has not answered by then [seconds] is killed and its part reported as failed.
+CALL_TIMEOUT_S = 3_600.0
 #: Set in every worker, so that nothing follows the machine's load or a user's configuration.
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -81,7 +83,12 @@ class Worker:
     def receive(self) -> Any:
         """The answer to the oldest call without one."""
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        watchdog = threading.Timer(CALL_TIMEOUT_S, self._process.kill)
+        watchdog.start()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            watchdog.cancel()
         if not line:
             raise WorkerError(f"{self.side} worker ended: {self._last_words()}")
         answer = json.loads(line)

@@ -47,6 +47,21 @@ _HEADLINE = {
     "processes": ("per_s", True),
     "cli": ("wall_p50_ms", False),
 }
+METHOD = """\
+* Each side runs in a process of its own, with its own interpreter and defaults except `synchronous`. Within a part the
+  sides take turns; every figure is over all rounds. *bare* is one SQLite table without any index, a commit per append,
+  with the same SQLite library as ours: the floor.
+* Times are per call. CPU is the time of the whole process, background threads included, and is what is judged: wall
+  time follows the load of the machine. *of bare* is the median over the rounds of our rate to the bare rate.
+* Appends are sampled on stores of each size. Each sample passes the peer's 1000th write, at which it optimizes its
+  index inside the append; *steady /s* is the rate without calls over 0.5 s. *settle* is what remains to be indexed
+  after a round until a search sees everything: wall seconds over all rounds, CPU milliseconds per message.
+* Bulk import: */s* counts until everything is searchable, *stored /s* until everything is committed. The peer's is the
+  import behind its dashboard. The bar compares with its append, its only other way in.
+* A question is matched by any of its words by us, and by all of its words by the peer, which finds nothing: those two
+  figures are not the same work.
+* Text is UTF-8 of message content and tool calls; disk is database and write-ahead log after closing.
+"""
 MARKS = {True: "yes", False: "NO", None: "-"}
 
 
@@ -130,7 +145,7 @@ def write_markdown(path: Path, about: dict[str, Any], figures: Figures, failures
     """The page under docs/; nothing on it is written by hand."""
     parts = ["# Benchmarks", "", "Written by `benchmarks/store.py` from one run; do not edit.", ""]
     parts += [f"* {name}: {value}" for name, value in about.items()]
-    parts += ["", "## Bars", ""]
+    parts += ["", "## How it is measured", "", METHOD, "## Bars", ""]
     parts += _markdown(["row", "what", "measured", "bar", "met"], [_cells(one) for one in verdicts(figures)])
     for part, title in TITLES.items():
         columns, cells = rows(figures, part)
