@@ -8,6 +8,7 @@ Long values are packed: see `hermes_state.packing`.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ from hermes_state.packing import pack, unpack
 from hermes_state.records import Message, MessageState, message_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+# Deepest nesting that is stored: a reader with a deep stack of its own must still be able to parse it.
+MAX_DEPTH = 200
 # `messages.content_format` when content is JSON; NULL means plain text.
 JSON_FORMAT = 1
 
@@ -72,9 +75,24 @@ def to_json(value: Any, field: str) -> str:
     """
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        if text.count("[") + text.count("{") > MAX_DEPTH:
+            _check_depth(value, field)
         return text if is_plain(text) else json.dumps(value, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidValue(f"{field} can't be stored as JSON: {error}") from error
+
+
+def _check_depth(value: Any, field: str) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for outer in level
+            if isinstance(outer, dict | list | tuple)
+            for item in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    if level:
+        raise InvalidValue(f"{field} is nested deeper than {MAX_DEPTH} levels")
 
 
 def from_json(stored: str | bytes | None) -> Any:
@@ -110,7 +128,7 @@ def encode(fields: Mapping[str, Any], now: int) -> Columns:
             put(columns, value)
         elif name not in _DETAIL_SET:
             extras[name] = value
-        elif value is not False:  # `observed`
+        elif value is not False or name != "observed":  # which is False where nothing is stored
             details[name] = value
     if not columns["role"]:
         raise InvalidValue("a message needs a role", hint="user, assistant, tool, system, …")
@@ -146,7 +164,16 @@ def _put_tool_calls(columns: Columns, value: Any) -> None:
 
 
 def _put_state(columns: Columns, value: Any) -> None:
-    columns["state"] = int(MessageState(value))
+    try:
+        columns["state"] = int(MessageState(value))
+    except ValueError as error:
+        raise InvalidValue(f"a message's state is a MessageState, not {value!r}") from error
+
+
+def _put_platform_message_id(columns: Columns, value: Any) -> None:
+    text = clean(value if isinstance(value, str) else str(value))
+    if text:  # an empty one names no message, so it must not make two of them one
+        columns["platform_message_id"] = text
 
 
 def _text_putter(name: str) -> Callable[[Columns, Any], None]:
@@ -162,13 +189,17 @@ _PUT: dict[str, Callable[[Columns, Any], None]] = {
     "created_at": _put_created_at,
     "state": _put_state,
     "tool_calls": _put_tool_calls,
-    **{name: _text_putter(name) for name in ("tool_name", "tool_call_id", "platform_message_id")},
+    "platform_message_id": _put_platform_message_id,
+    **{name: _text_putter(name) for name in ("tool_name", "tool_call_id")},
 }
 
 
 def _put_details(columns: Columns, given: dict[str, Any], unknown: dict[str, Any]) -> None:
     details = {name: given[name] for name in DETAIL_FIELDS if name in given}
-    extras = dict(given.get("extras") or ()) | unknown
+    known = given.get("extras", {})
+    if not isinstance(known, Mapping):
+        raise InvalidValue(f"extras are a mapping of names to values, not {known!r}")
+    extras = {**known, **unknown}
     if extras:
         details["extras"] = extras
     if details:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _m = messages.c
+# Ids bound to one statement, well below SQLite's limit.
+_CHUNK = 500
 
 
 def append_all(connection: Connection, session_pk: int, session_id: str, encoded: Sequence[Columns]) -> list[Message]:
@@ -56,19 +58,11 @@ _EMPTY: dict[str, Any] = {c.name: None for c in messages.c} | {"state": int(Mess
 
 def load_in_order(connection: Connection, session_id: str, ids: Sequence[int]) -> list[Message]:
     """Messages of one session by id, in the order of `ids`."""
-    if not ids:
-        return []
-    low, high = min(ids), max(ids)
-    wanted = set(ids)
-    rows = connection.execute(
-        select(messages).where(_m.id.between(low, high), _m.session_pk == _pk(connection, session_id))
-    )
-    found = {row.id: decode(row, session_id) for row in rows if row.id in wanted}
+    found: dict[int, Message] = {}
+    for start in range(0, len(ids), _CHUNK):
+        rows = connection.execute(select(messages).where(_m.id.in_(ids[start : start + _CHUNK])))
+        found.update((row.id, decode(row, session_id)) for row in rows)
     return [found[i] for i in ids]
-
-
-def _pk(connection: Connection, session_id: str) -> int:
-    return int(connection.execute(select(sessions.c.pk).where(sessions.c.id == session_id)).scalar_one())
 
 
 def next_id(connection: Connection) -> int:
@@ -84,13 +78,15 @@ def _next_position(connection: Connection, session_pk: int) -> int:
 
 
 def _by_platform_id(connection: Connection, session_pk: int, keys: Sequence[str]) -> dict[str, int]:
+    """The messages that have these platform ids; one that was taken back yields its id to the message said anew."""
     found: dict[str, int] = {}
-    for start in range(0, len(keys), 500):  # below SQLite's limit of bound parameters
-        some = keys[start : start + 500]
-        query = select(_m.platform_message_id, _m.id).where(
-            _m.session_pk == session_pk, _m.platform_message_id.in_(some)
+    for start in range(0, len(keys), _CHUNK):
+        query = select(_m.platform_message_id, _m.id, _m.state).where(
+            _m.session_pk == session_pk, _m.platform_message_id.in_(keys[start : start + _CHUNK])
         )
-        found.update((key, message_id) for key, message_id in connection.execute(query))
+        rows = connection.execute(query).fetchall()
+        found.update((row.platform_message_id, row.id) for row in rows if row.state != MessageState.REWOUND)
+        _release_platform_ids(connection, [row.id for row in rows if row.state == MessageState.REWOUND])
     return found
 
 
@@ -157,8 +153,8 @@ def _mark_rewound(connection: Connection, session_pk: int, ids: Sequence[int]) -
 
 
 def _set_state(connection: Connection, ids: Sequence[int], **values: Any) -> None:
-    for start in range(0, len(ids), 500):
-        connection.execute(update(messages).where(_m.id.in_(ids[start : start + 500])).values(**values))
+    for start in range(0, len(ids), _CHUNK):
+        connection.execute(update(messages).where(_m.id.in_(ids[start : start + _CHUNK])).values(**values))
 
 
 def undo_rewind(connection: Connection, session_pk: int, session_id: str) -> list[Message]:
@@ -169,6 +165,7 @@ def undo_rewind(connection: Connection, session_pk: int, session_id: str) -> lis
     newest = max((row.rewind_number or 0 for row in rows), default=None)
     ids = [row.id for row in rows if (row.rewind_number or 0) == newest]
     _set_state(connection, ids, state=MessageState.ACTIVE, rewind_number=None)
+    _reclaim_platform_ids(connection, session_pk, ids)
     recount(connection, session_pk)
     return load_in_order(connection, session_id, ids)
 
@@ -235,10 +232,24 @@ _COMPARED = ("role", "content_format", "content", "tool_calls", "tool_call_id", 
 
 
 def _release_platform_ids(connection: Connection, ids: Sequence[int]) -> None:
-    """A replaced message gives its platform id to its successor; its own copy is kept in front of a NUL-free mark."""
-    for start in range(0, len(ids), 500):
-        some = ids[start : start + 500]
-        renamed = case(
-            (_m.platform_message_id.is_(None), None), else_=_m.platform_message_id + "#replaced-" + cast(_m.id, String)
-        )
-        connection.execute(update(messages).where(_m.id.in_(some)).values(platform_message_id=renamed))
+    """A message that was taken back leaves its platform id to its successor and keeps it with a mark of its own."""
+    marked = case((_m.platform_message_id.is_(None), None), else_=_m.platform_message_id + _MARK + cast(_m.id, String))
+    for start in range(0, len(ids), _CHUNK):
+        some = ids[start : start + _CHUNK]
+        connection.execute(update(messages).where(_m.id.in_(some)).values(platform_message_id=marked))
+
+
+def _reclaim_platform_ids(connection: Connection, session_pk: int, ids: Sequence[int]) -> None:
+    """Messages that are brought back get their platform ids back, unless a successor has them now."""
+    for start in range(0, len(ids), _CHUNK):
+        some = _m.id.in_(ids[start : start + _CHUNK])
+        marked = select(_m.id, _m.platform_message_id).where(some, _m.platform_message_id.contains(_MARK))
+        own = {message_id: key.removesuffix(f"{_MARK}{message_id}") for message_id, key in connection.execute(marked)}
+        taken = _by_platform_id(connection, session_pk, list(own.values()))
+        for message_id, key in own.items():
+            if key not in taken:
+                connection.execute(update(messages).where(_m.id == message_id).values(platform_message_id=key))
+
+
+# Between a platform id and the message's own id, once the message was taken back and another one has its platform id.
+_MARK = "#replaced-"

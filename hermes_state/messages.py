@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 VISIBLE = (MessageState.ACTIVE, MessageState.COMPACTED)
 ANY_STATE = tuple(MessageState)
+# Fields that `append` gives back as they were cleaned or found, not as they were given.
+_AS_STORED = ("role", "tool_name", "tool_call_id", "platform_message_id")
 MessageList = list[Message]  # inside the class, `list` is the method
 AnyList = list[Any]
 Replay = list[dict[str, Any]]
@@ -95,8 +97,8 @@ class Messages:
         if self._appended % FOLD_EVERY == 0:
             self._fold()
         fields["created_at"] = from_us(encoded["created_at"])
-        if "tool_name" in encoded:
-            fields["tool_name"] = encoded["tool_name"]
+        for name in _AS_STORED:
+            fields[name] = encoded.get(name)
         return message_of(fields | {"id": placed[0], "session_id": session_id, "position": placed[1]})
 
     def append_many(self, session_id: str, messages: Iterable[Mapping[str, Any] | Message]) -> MessageList:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What the index engine makes lies in the schema too, but is derived data and no revision's business.
-_OURS = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'message_index%'"
+_OURS = (
+    "SELECT type, name, tbl_name, sql FROM sqlite_master"
+    " WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'message_index%'"
+)
 
 
 def normalised(rows: list[tuple[str, str, str, str]]) -> dict[tuple[str, str], str]:
@@ -135,7 +138,7 @@ def test_a_failing_revision_changes_nothing(store: Path, add_revision: Callable[
     """Schema, rows and version are as they were, whatever the revision had done before it failed."""
     old = content_of(store)
     add_revision(body)
-    with pytest.raises(MigrationFailed, match="hermes_state.db|dangling"):
+    with pytest.raises(MigrationFailed, match=r"hermes_state\.db|dangling"):
         SessionDB.open(store)
     assert content_of(store) == old
 
