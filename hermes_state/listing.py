@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import func, or_, select
 
 from hermes_state.activity import CountedColumns, Tail, counted_columns
 from hermes_state.clock import to_us
@@ -171,7 +171,7 @@ def count_sessions(connection: Connection, wanted: SessionFilter) -> int:
     query = select(func.count()).select_from(sessions)
     if counted.tail is not None:
         query = query.outerjoin(counted.tail, counted.tail.c.session_pk == sessions.c.pk)
-    return int(connection.execute(query.where(and_(*conditions(wanted, counted)))).scalar_one())
+    return int(connection.execute(query.where(*conditions(wanted, counted))).scalar_one())
 
 
 def previews(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
