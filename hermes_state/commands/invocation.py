@@ -1,0 +1,145 @@
+"""One run of the command line: what its common options said, the store it opens, and where its output goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from hermes_state.commands.table import Cell, Column
+    from hermes_state.store import SessionDB
+
+# Exit codes that are not an error's: 0 done; 1 a check found something, or a search found nothing.
+FOUND_NOTHING = HAS_FINDINGS = NOT_CONFIRMED = 1
+
+
+@dataclass(slots=True)
+class Invocation:
+    """The common options, as the last place that gave each of them says.
+
+    Attributes:
+        home, db: where the store lies, as `SessionDB.open` takes it.
+        json: one JSON document on stdout instead of words.
+        no_color: no styles, whatever the terminal can do.
+    """
+
+    home: str | None = None
+    db: str | None = None
+    json: bool = False
+    no_color: bool = False
+
+    # --- the store ----------------------------------------------------------------------------------------------
+
+    def store_path(self) -> Path:
+        """The file of the store, whether or not it is there."""
+        from hermes_state.store import locate
+
+        return locate(self.db, self.home)
+
+    def home_path(self) -> Path:
+        """The agent home."""
+        from hermes_state.home import resolve_home
+
+        return resolve_home(self.home)
+
+    def open_store(self, *, create: bool = False, read_only: bool = False) -> SessionDB:
+        """Open the store; only commands that bring something in make one that is not there.
+
+        Raises:
+            StoreUnavailable: there is none; the hint says how to get one.
+            HermesStateError: as `SessionDB.open`.
+        """
+        from hermes_state.commands.neighbour import missing_store
+        from hermes_state.store import SessionDB
+
+        if not create and not self.store_path().exists():
+            raise missing_store(self)
+        return SessionDB.open(self.db, home=self.home, read_only=read_only)
+
+    # --- output -------------------------------------------------------------------------------------------------
+
+    @property
+    def color(self) -> bool:
+        """Whether stdout gets styles."""
+        if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+            return False
+        return is_terminal(sys.stdout)
+
+    @property
+    def width(self) -> int | None:
+        """Cells of the terminal that stdout is; None when it is none, and nothing needs to be cut."""
+        return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+
+    def say(self, line: str = "") -> None:
+        """A line of data, on stdout."""
+        click.echo(line, color=self.color)
+
+    def note(self, line: str) -> None:
+        """A word about it, on stderr. Silent with --json, where stderr carries errors only."""
+        if not self.json:
+            click.echo(click.style(line, dim=True), err=True, color=None if not self._plain else False)
+
+    @property
+    def _plain(self) -> bool:
+        return self.no_color or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+
+    def document(self, value: Any) -> None:
+        """The one JSON document of a `--json` run."""
+        write_json(value, indent=2)
+
+    def stream(self, values: Iterable[Any]) -> None:
+        """JSON Lines: each value on a line, written as it comes."""
+        for value in values:
+            write_json(value)
+
+    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell | str]]) -> None:
+        """Rows under headings, cut to the terminal or, in a pipe, whole."""
+        from hermes_state.commands.table import render
+
+        for line in render(columns, rows, self.width):
+            self.say(line)
+
+    def page(self, lines: Iterator[str], *, pager: bool) -> None:
+        """Long text: through the pager on a terminal, else straight out."""
+        if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin):
+            click.echo_via_pager((f"{line}\n" for line in lines), color=self.color)
+            return
+        for line in lines:
+            self.say(line)
+
+    def confirm(self, question: str, *, yes: bool) -> bool:
+        """Ask before something that can't be undone.
+
+        Raises:
+            click.UsageError: nobody can be asked, and `--yes` was not given.
+        """
+        if yes:
+            return True
+        if not is_terminal(sys.stdin) or self.json:
+            raise click.UsageError("nothing was changed: there is nobody to ask; add --yes to go ahead")
+        return click.confirm(question, default=False, err=True)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether somebody sits at the other end of a stream."""
+    return bool(stream is not None and not stream.closed and stream.isatty())
+
+
+def write_json(value: Any, *, indent: int | None = None) -> None:
+    """A JSON value and a line end. Readable in every script, lossless for what the stream can't encode."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:  # a lone surrogate, or a stream that is not UTF-8
+        text = json.dumps(value, indent=indent)
+    sys.stdout.write(text + "\n")

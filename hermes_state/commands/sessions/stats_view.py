@@ -1,0 +1,149 @@
+"""The numbers of a store as a page to look at."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hermes_state.commands.calendar import calendar, weeks_that_fit
+from hermes_state.commands.plain import one_line
+from hermes_state.commands.sessions.stats import bytes_on_disk
+from hermes_state.commands.table import cut
+from hermes_state.commands.wording import count, listed, local, money, short_number, size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hermes_state.commands.invocation import Invocation
+    from hermes_state.records import Usage
+    from hermes_state.statistics import Longest, Share, Statistics
+
+# Columns in a pipe, where nobody says how wide the paper is.
+_PIPE_WIDTH = 100
+_BAR = 24
+_NAME = 28
+_MOST_ROWS = 8
+
+
+def show(invocation: Invocation, *, path: Path, numbers: Statistics, used: Sequence[Usage]) -> None:
+    """Print the page."""
+    console = Console(
+        file=sys.stdout,
+        width=invocation.width or _PIPE_WIDTH,
+        no_color=not invocation.color,
+        force_terminal=invocation.color,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    _summary(console, path, numbers)
+    if not numbers.days:
+        return
+    _activity(console, numbers)
+    for title, shares in (("Sources", numbers.sources), ("Models", numbers.models), ("Roles", numbers.roles)):
+        _bars(console, title, [share for share in shares if share.name])
+    _costs(console, used)
+    _longest(console, numbers.longest)
+
+
+def _summary(console: Console, path: Path, numbers: Statistics) -> None:
+    visible = numbers.messages["active"] + numbers.messages["compacted"]
+    console.print(Text(f"{count(numbers.conversations, 'conversation')}, {count(visible, 'message')}", style="bold"))
+    facts = [str(path), size(bytes_on_disk(path))]
+    if numbers.first_at and numbers.last_at:
+        facts.append(f"{local(numbers.first_at)} to {local(numbers.last_at)}")
+    rest = [
+        f"{number:,} {word}"
+        for number, word in (
+            (numbers.archived, "archived"),
+            (numbers.delegates, "by sub-agents"),
+            (numbers.messages["compacted"], "messages compacted"),
+            (numbers.messages["rewound"], "taken back"),
+        )
+        if number
+    ]
+    console.print(Text(" · ".join(facts), style="dim"))
+    if rest:
+        console.print(Text(listed(rest), style="dim"))
+
+
+def _heading(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
+def _activity(console: Console, numbers: Statistics) -> None:
+    _heading(console, "Activity")
+    said = {day.date: day.messages for day in numbers.days}
+    today = datetime.now().astimezone().date()
+    last = max(min(today, max(said)), min(said))
+    span_in_weeks = (last - min(said)).days // 7 + 1
+    weeks = min(weeks_that_fit(console.width), max(span_in_weeks, 12))
+    for line in calendar(said, last=last, weeks=weeks):
+        console.print(line)
+
+
+def _bars(console: Console, title: str, shares: Sequence[Share]) -> None:
+    if not shares:
+        return
+    _heading(console, title)
+    most, total = shares[0].messages or 1, sum(share.messages for share in shares) or 1
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    for share in shares[:_MOST_ROWS]:
+        bar = Text("█" * max(1, round(_BAR * share.messages / most)), style="cyan")
+        percent = f"{100 * share.messages / total:.0f} %"
+        table.add_row(Text(cut(one_line(share.name), _NAME)), bar, f"{share.messages:,}", percent)
+    console.print(table)
+    if len(shares) > _MOST_ROWS:
+        console.print(Text(f"and {len(shares) - _MOST_ROWS} more; --json has all", style="dim"))
+
+
+def _costs(console: Console, used: Sequence[Usage]) -> None:
+    if not used:
+        return
+    _heading(console, "Tokens and cost")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_footer=len(used) > 1)
+    by_model: defaultdict[str, list[Usage]] = defaultdict(list)
+    for row in used:
+        by_model[row.model].append(row)
+    table.add_column("model", footer="total", no_wrap=True)
+    sums = _sums(used)
+    for name, total in zip(("calls", "input", "output", "cached", "cost"), sums, strict=True):
+        table.add_column(name, footer=total, justify="right", no_wrap=True)
+    for model, rows in by_model.items():
+        table.add_row(Text(cut(one_line(model or "(unknown)"), _NAME)), *_sums(rows))
+    console.print(table)
+
+
+def _sums(rows: Sequence[Usage]) -> tuple[str, ...]:
+    costs = [c for row in rows if (c := row.actual_cost_usd or row.estimated_cost_usd) is not None]
+    return (
+        short_number(sum(row.api_calls for row in rows)),
+        short_number(sum(row.input_tokens for row in rows)),
+        short_number(sum(row.output_tokens for row in rows)),
+        short_number(sum(row.cache_read_tokens for row in rows)),
+        money(sum(costs) if costs else None),
+    )
+
+
+def _longest(console: Console, longest: Sequence[Longest]) -> None:
+    _heading(console, "Longest conversations")
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(no_wrap=True)
+    for each in longest:
+        table.add_row(f"{each.messages:,}", each.session_id, Text(one_line(each.title or "(untitled)")))
+    console.print(table)

@@ -1,0 +1,44 @@
+"""What people type as option values: dates and ages, numbers of rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+DATE_FORMS = "2026-01-31, 2026-01, an ISO time, 30m, 5h, 2d, 1w, today or yesterday"
+
+
+class InstantType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+    """A moment: a date, or an age before now. Read by the same function as `after:` in a search."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        from hermes_state.text.filters import instant
+
+        try:
+            return instant(value, datetime.now().astimezone())
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is no date; known are {DATE_FORMS}", param, ctx)
+
+
+class RowsType(click.IntRange):
+    """How many rows at most; 0 means all."""
+
+    name = "number"
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+
+INSTANT = InstantType()
+ROWS = RowsType()
+
+
+def limit_of(rows: int) -> int | None:
+    """A `--limit` as the store takes it."""
+    return rows or None
