@@ -65,6 +65,11 @@ class Run(NamedTuple):
     raw: str
     start: int
 
+    @property
+    def end(self) -> int:
+        """The offset behind it."""
+        return self.start + len(self.raw)
+
 
 def segment(text: str) -> Segments:
     """The tokens under which a document is stored. Never raises, whatever the string holds.
@@ -110,12 +115,6 @@ def run_at(folded: str, start: int, reach: int) -> Run | None:
     if match and match.end() == start + reach and match.lastgroup not in GRAM_KINDS:
         match = _run_pattern().match(folded, match.start())
     return Run(str(match.lastgroup), match.group(), match.start()) if match else None
-
-
-def is_word_character(folded: str, place: int) -> bool:
-    """Whether a character of a folded text is part of a run of kind word."""
-    match = _run_pattern().match(folded, place, place + 1)
-    return match is not None and match.lastgroup == "word"
 
 
 def run_tokens(kind: str, raw: str, known: Vocabulary) -> Sequence[str]:
@@ -170,9 +169,14 @@ def _scan_runs(folded: str, known: Vocabulary) -> tuple[list[str], list[str]]:
     return words, grams
 
 
+def identifiers(text: str) -> list[str]:
+    """The ASCII runs of a text that is not folded."""
+    return _IDENTIFIER.findall(text)
+
+
 def _names(text: str, known: Vocabulary) -> list[str]:
-    """The ASCII runs of a text that is not folded, entered into the vocabulary."""
-    names = _IDENTIFIER.findall(text)
+    """The identifiers of a text, entered into the vocabulary."""
+    names = identifiers(text)
     for name in names:
         known.singles[name]
     return names

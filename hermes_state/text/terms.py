@@ -96,7 +96,7 @@ def _grouped(found: list[Run], folded: str) -> list[tuple[Run, list[str]]]:
             groups[-1][1].extend(tokens)
         else:
             groups.append((run, list(tokens)))
-        end = run.start + len(run.raw)
+        end = run.end
     return groups
 
 

@@ -5,9 +5,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from text_harness import TEXTS, Index
+from text_harness import TEXTS, Index, render_term
 
 from hermes_state.text import fold, highlights, parse, snippet
+from hermes_state.text.matches import find_term
 from hermes_state.text.offsets import FoldedText, extends
 
 
@@ -157,3 +158,16 @@ def test_whatever_an_index_finds_is_highlighted(text, data):
         leaves = list(parse(query).leaves())
         if leaves and Index("sqlite3").add(text).search(query):
             assert highlights(text, query)
+
+
+@given(TEXTS, TEXTS, st.data())
+def test_a_text_is_matched_as_its_index_would_match_it(text, other, data):
+    """What is not indexed yet can be searched directly, with the same answer for every term."""
+    pieces = (text + " " + other).split()
+    query = data.draw(st.sampled_from(pieces)) if pieces else ""
+    if len(query) > 1:
+        start = data.draw(st.integers(0, len(query) - 1))
+        query = query[start : data.draw(st.integers(start + 1, len(query)))] + data.draw(st.sampled_from(["", "*"]))
+    for leaf in parse(query).leaves():
+        for term in leaf.exact + leaf.bag:
+            assert bool(Index("sqlite3").add(text).match(render_term(term))) == any(find_term(FoldedText(text), term))
