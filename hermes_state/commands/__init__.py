@@ -23,22 +23,37 @@ def run(args: Sequence[str]) -> int:
     Everything that can be raised ends here, and nowhere before: as words or JSON on stderr, and an exit code.
     """
     from hermes_state.commands import failures
-    from hermes_state.commands.invocation import Invocation
-    from hermes_state.commands.root import cli
 
     _never_fail_to_encode()
-    options = list(args[: args.index("--")] if "--" in args else args)
     try:
-        result = cli.main(list(args), PROGRAM, standalone_mode=False, obj=Invocation())
+        code = _invoke(args)
         sys.stdout.flush()
     except BrokenPipeError:
         _close_quietly()
         return failures.BROKEN_PIPE
-    except SystemExit:
-        raise
     except BaseException as error:  # noqa: BLE001  the seam: whatever happened is told to the caller
-        return failures.report(error, as_json="--json" in options, plain="--no-color" in options)
-    return result if isinstance(result, int) else failures.DONE
+        return failures.report(error, args)
+    return code
+
+
+def _invoke(args: Sequence[str]) -> int:
+    """Find the command and run it. Not click's own `main`, which decides exit codes by itself."""
+    from click.exceptions import Exit
+
+    from hermes_state.commands.completion import VARIABLE
+    from hermes_state.commands.invocation import Invocation
+    from hermes_state.commands.root import cli
+
+    if instruction := os.environ.get(VARIABLE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(cli, {}, PROGRAM, VARIABLE, instruction)
+    try:
+        with cli.make_context(PROGRAM, list(args), obj=Invocation()) as context:
+            result = cli.invoke(context)
+    except Exit as done:
+        return done.exit_code
+    return result if isinstance(result, int) else 0
 
 
 def _never_fail_to_encode() -> None:

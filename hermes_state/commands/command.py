@@ -105,7 +105,7 @@ class Group(_Helped, click.Group):
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:  # the name alone asks what there is; that is no mistake
+        if not args and not ctx.resilient_parsing:  # the name alone asks what there is; that is no mistake
             click.echo(ctx.get_help(), color=ctx.color)
             ctx.exit()
         return super().parse_args(ctx, args)

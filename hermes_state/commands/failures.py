@@ -8,11 +8,16 @@ import os
 import sys
 import traceback
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from hermes_state.commands.plain import safe
+from hermes_state.commands.streams import is_plain, is_terminal, write
 from hermes_state.errors import DiskFull, HermesStateError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DONE, FINDINGS, USAGE = 0, 1, 2
 INTERNAL = HermesStateError.exit_code
@@ -48,7 +53,7 @@ def describe(error: BaseException) -> Failure:
             return Failure(kind="usage", message=error.format_message(), hint=_usage_hint(error), exit_code=USAGE)
         case click.ClickException():
             return Failure(kind="usage", message=error.format_message(), exit_code=USAGE)
-        case KeyboardInterrupt() | click.Abort():
+        case KeyboardInterrupt() | EOFError() | click.Abort():
             return Failure(kind="interrupted", message="interrupted", retryable=True, exit_code=INTERRUPTED)
         case OSError():
             return describe(_of_system(error))
@@ -72,18 +77,18 @@ def _usage_hint(error: click.UsageError) -> str:
     return f"`{error.ctx.command_path} --help` tells how" if error.ctx is not None else ""
 
 
-def report(error: BaseException, *, as_json: bool, plain: bool = False) -> int:
-    """Say on stderr what went wrong; returns the exit code."""
+def report(error: BaseException, args: Sequence[str]) -> int:
+    """Say on stderr what went wrong, in the form that the run's arguments ask for; returns the exit code."""
     failure = describe(error)
+    options = args[: args.index("--")] if "--" in args else args
     if os.environ.get(TRACEBACK_VARIABLE) and failure.kind != "usage":
         traceback.print_exception(error, file=sys.stderr)
-    if as_json:
+    if "--json" in options:
         fields = {name: getattr(failure, name) for name in ("kind", "message", "hint", "retryable")}
-        click.echo(json.dumps({"error": fields}), err=True)
+        write(sys.stderr, json.dumps({"error": fields}))
         return failure.exit_code
-    color = False if plain or os.environ.get("NO_COLOR") else None
-    label = click.style("error:", fg="red", bold=True)
-    click.echo(f"{label} {safe(failure.message)}", err=True, color=color)
+    color = is_terminal(sys.stderr) and not is_plain(no_color="--no-color" in options)
+    write(sys.stderr, f"{click.style('error:', fg='red', bold=True)} {safe(failure.message)}", color=color)
     if failure.hint:
-        click.echo(f"{click.style('hint:', fg='cyan')} {safe(failure.hint)}", err=True, color=color)
+        write(sys.stderr, f"{click.style('hint:', fg='cyan')} {safe(failure.hint)}", color=color)
     return failure.exit_code

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from hermes_state.commands.streams import is_plain, is_terminal, write, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,9 +70,7 @@ class Invocation:
     @property
     def color(self) -> bool:
         """Whether stdout gets styles."""
-        if self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-            return False
-        return is_terminal(sys.stdout)
+        return is_terminal(sys.stdout) and not is_plain(no_color=self.no_color)
 
     @property
     def width(self) -> int | None:
@@ -81,16 +79,13 @@ class Invocation:
 
     def say(self, line: str = "") -> None:
         """A line of data, on stdout."""
-        click.echo(line, color=self.color)
+        write(sys.stdout, line, color=self.color)
 
     def note(self, line: str) -> None:
         """A word about it, on stderr. Silent with --json, where stderr carries errors only."""
         if not self.json:
-            click.echo(click.style(line, dim=True), err=True, color=None if not self._plain else False)
-
-    @property
-    def _plain(self) -> bool:
-        return self.no_color or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+            color = is_terminal(sys.stderr) and not is_plain(no_color=self.no_color)
+            write(sys.stderr, click.style(line, dim=True), color=color)
 
     def document(self, value: Any) -> None:
         """The one JSON document of a `--json` run."""
@@ -127,19 +122,3 @@ class Invocation:
         if not is_terminal(sys.stdin) or self.json:
             raise click.UsageError("nothing was changed: there is nobody to ask; add --yes to go ahead")
         return click.confirm(question, default=False, err=True)
-
-
-def is_terminal(stream: Any) -> bool:
-    """Whether somebody sits at the other end of a stream."""
-    return bool(stream is not None and not stream.closed and stream.isatty())
-
-
-def write_json(value: Any, *, indent: int | None = None) -> None:
-    """A JSON value and a line end. Readable in every script, lossless for what the stream can't encode."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:  # a lone surrogate, or a stream that is not UTF-8
-        text = json.dumps(value, indent=indent)
-    sys.stdout.write(text + "\n")

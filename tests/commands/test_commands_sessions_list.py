@@ -31,7 +31,7 @@ def test_json_has_the_fixed_shape(call: Call, store: dict[str, str]) -> None:
     assert answer.stderr == ""
     assert answer.json["total"] == 3
     newest = answer.json["sessions"][0]
-    assert FIXED <= newest.keys()
+    assert newest.keys() >= FIXED
     assert newest["id"] == store["report"]
     assert newest["started_at"] == "2026-01-03T09:00:00.000000Z"
     assert newest["preview"] == "この設定ファイルは古い"

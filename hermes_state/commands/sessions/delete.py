@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Say what would go; change nothing.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def delete(invocation: Invocation, refs: tuple[str, ...], dry_run: bool, yes: bool) -> int | None:
-    """Delete conversations: every segment up to the one that REF names, and their sub-agents' sessions.
+    """Delete conversations.
 
-    Branches stay. The text is out of every list and search at once, and out of the files after `db purge`.
+    Every segment up to the one that REF names goes, and the sessions of their sub-agents. Branches stay.
+    The text is out of every list and search at once, and out of the files after `db purge`.
     """
     with invocation.open_store() as db:
         # All are resolved and looked at before the first goes: a wrong or ambiguous REF deletes nothing.

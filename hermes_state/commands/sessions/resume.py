@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 @click.argument("ref", type=REF)
 def resume(invocation: Invocation, ref: str) -> None:
-    """Print the id of the session in which a conversation goes on.
+    """Print the id of the session to go on in.
 
     Any earlier segment, the start of an id or a title leads there.
     """

@@ -55,7 +55,10 @@ def show(
     reasoning: bool,
     no_pager: bool,
 ) -> None:
-    """Read a conversation, from its first segment to where it stands."""
+    """Read a conversation.
+
+    All of it, from its first segment to where it stands now; or the messages around one.
+    """
     from hermes_state.commands.transcript import Detail
 
     if ref is None and around is None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--since", type=INSTANT, help="Only what was active since this date (2026-07, 30d).")
 def stats(invocation: Invocation, since: datetime | None) -> None:
-    """Show what the store holds: activity, sources, models, sizes, tokens and cost.
+    """Show activity, models, tokens and cost.
 
     Tokens and cost are those of the whole store.
     """
