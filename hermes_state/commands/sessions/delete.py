@@ -41,8 +41,10 @@ def delete(invocation: Invocation, refs: tuple[str, ...], dry_run: bool, yes: bo
         targets = list({session.id: session for session in map(db.sessions.resolve, refs)}.values())
         plans = [db.sessions.delete(session.id, dry_run=True) for session in targets]
         if not invocation.json:
+            # A dry run's answer is data; before a question it is a word to the person.
+            tell = invocation.say if dry_run else invocation.note
             for session, plan in zip(targets, plans, strict=True):
-                _announce(invocation, session, plan)
+                tell(_line(session, plan))
         if not dry_run:
             if not invocation.confirm(f"Delete {_sum(plans)}?", yes=yes):
                 invocation.note("nothing was deleted")
@@ -53,13 +55,13 @@ def delete(invocation: Invocation, refs: tuple[str, ...], dry_run: bool, yes: bo
     return None
 
 
-def _announce(invocation: Invocation, session: Session, plan: Deletion) -> None:
+def _line(session: Session, plan: Deletion) -> str:
     title = one_line(session.title or "(untitled)")
     when = span(session.started_at, session.last_active_at)
     facts = [session.id, title, when, count(plan.messages, "message")]
     if len(plan.deleted) > 1:
         facts.append(f"with {len(plan.deleted) - 1} more of its segments and sub-agents' sessions")
-    invocation.note("  ".join(facts))
+    return "  ".join(facts)
 
 
 def _sum(plans: Iterable[Deletion]) -> str:

@@ -10,15 +10,21 @@ import click
 from hermes_state.commands import shapes
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import NOT_CONFIRMED
+from hermes_state.commands.plain import one_line
 from hermes_state.commands.sessions.filters import filter_options, is_empty, make_filter
 from hermes_state.commands.values import INSTANT
 from hermes_state.commands.wording import count, local
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from hermes_state.commands.invocation import Invocation
-    from hermes_state.records import Deletion
+    from hermes_state.records import Deletion, Session
+    from hermes_state.store import SessionDB
+
+# So many are named before the question; a dry run names all.
+SHOWN = 10
 
 
 @command(
@@ -57,6 +63,7 @@ def prune(
         done = db.sessions.prune(wanted, include_open=include_open, dry_run=True)
         if not invocation.json:
             _announce(invocation, done)
+            _show(invocation, db, done.deleted, dry_run=dry_run)
         if done.deleted and not dry_run:
             question = f"Delete {count(len(done.deleted), 'session')} with {count(done.messages, 'message')}?"
             if not invocation.confirm(question, yes=yes):
@@ -79,12 +86,27 @@ def _announce(invocation: Invocation, plan: Deletion) -> None:
         invocation.note(f"{count(len(plan.kept), 'open session')} skipped; --include-open takes them too")
 
 
+def _show(invocation: Invocation, db: SessionDB, session_ids: Sequence[str], *, dry_run: bool) -> None:
+    """What would go: all of it as a dry run's data, the first ones before a question."""
+    if dry_run:
+        for session_id in session_ids:
+            invocation.say(_line(db.sessions.get(session_id)))
+        return
+    for session_id in session_ids[:SHOWN]:
+        invocation.note(f"  {_line(db.sessions.get(session_id))}")
+    if len(session_ids) > SHOWN:
+        invocation.note(f"  … and {len(session_ids) - SHOWN:,} more")
+
+
+def _line(session: Session) -> str:
+    title = one_line(session.title or "(untitled)")
+    return f"{session.id}  {local(session.last_active_at)}  {one_line(session.source)}  {title}"
+
+
 def _tell(invocation: Invocation, done: Deletion, *, dry_run: bool) -> None:
     if invocation.json:
         invocation.document(shapes.deletions([done], dry_run=dry_run))
     elif done.deleted and dry_run:
-        for session_id in done.deleted:
-            invocation.say(session_id)
         invocation.note("nothing was changed")
     elif done.deleted:
         invocation.note(f"deleted {count(len(done.deleted), 'session')} with {count(done.messages, 'message')}")
