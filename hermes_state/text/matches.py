@@ -8,16 +8,22 @@ from itertools import islice
 from hermes_state.text.offsets import FoldedText
 from hermes_state.text.scripts import CLUSTERED_RANGES, IDEOGRAPHIC_RANGES, charset, marks
 from hermes_state.text.segment import GRAM_KINDS, Run, identifiers, run_at, run_tokens
+from hermes_state.text.stem import MIN_LETTERS
 from hermes_state.text.terms import Term
 from hermes_state.text.tokens import MAX_TOKEN_CHARS, camel_parts, camel_spans, vocabulary
 
-# Places looked at for one term: a text that repeats a word a thousand times is described by its first ones.
-MAX_PLACES = 1000
+# Spans given for one term: a text that repeats a word a thousand times is described by its first ones.
+MAX_SPANS = 1000
+# Places looked at for one term: letters that begin a thousand other words must not hide the one that is meant, and a
+# text of nothing but such letters must not take seconds.
+MAX_PLACES = 20_000
 # The tokens of a phrase that stand further apart are no sight for a reader.
 _REACH = 512
 # A longer word, with its apostrophe, has no tokens.
 _MAX_BACK = MAX_TOKEN_CHARS + 2
 
+# Ends that a short stem does not share with its words: memori, hope; isn't is indexed as isnt.
+_CHANGING_ENDS = ("i", "y", "e", "nt")
 # Words whose stem differs from them in more than the last letters.
 _IRREGULAR_SEEDS = {"die": "dy", "lie": "ly", "tie": "ty"}
 
@@ -27,7 +33,7 @@ Placed = tuple[str, int, int]
 def find_term(text: FoldedText, term: Term) -> Iterator[tuple[int, int]]:
     """The spans of the original text that an index would find by this term."""
     found = _find_characters(text.folded, term) if term.grams else _find_tokens(text, term)
-    return (text.span(start, end) for start, end in found)
+    return (text.span(start, end) for start, end in islice(found, MAX_SPANS))
 
 
 def _find_characters(folded: str, term: Term) -> Iterator[tuple[int, int]]:
@@ -72,11 +78,11 @@ def _seeds(term: Term) -> list[str]:
     token = term.words[0]
     if term.prefix and len(term.words) == 1:
         return [token.removesuffix("t") if token.endswith("nt") else token]
-    if not (token.isascii() and token.isalpha()):
+    if len(token) < MIN_LETTERS or not (token.isascii() and token.isalpha()):
         return [token]
-    kept = len(token) - (2 if len(token) > 6 else 1 if len(token) > 2 else 0)
+    cut = 2 if len(token) > 6 else 1 if len(token) > 4 or token.endswith(_CHANGING_ENDS) else 0
     irregular = [_IRREGULAR_SEEDS[token]] if token in _IRREGULAR_SEEDS else []
-    return [token[:kept], *irregular]
+    return [token[: len(token) - cut], *irregular]
 
 
 def _match_at(text: FoldedText, term: Term, place: int) -> tuple[int, int] | None:

@@ -63,6 +63,13 @@ def test_snippet_takes_the_stretch_with_most_terms():
     assert ">>>alpha<<< >>>beta<<<" in snippet(text, "alpha beta") or ">>>alpha beta<<<" in snippet(text, "alpha beta")
 
 
+def test_letters_shared_with_other_words_do_not_hide_the_needle():
+    """A rare word is found behind thousands of others that begin like it."""
+    text = "lorem loud lodge " * 5000 + "the log ends"
+
+    assert ">>>log<<<" in snippet(text, "log")
+
+
 def test_snippet_of_a_short_text_is_the_text():
     """Nothing is cut that fits."""
     assert snippet("short text", "absent") == "short text"
