@@ -16,22 +16,25 @@ from hermes_state.schema import messages, sessions, store_state
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Subquery
 
-# After this many appends of one handle the tail is folded, so that it stays cheap to add up.
+# Whoever adds a message whose id is a multiple of it folds the tail, so that it stays cheap to add up.
 FOLD_EVERY = 512
 
 _NEWEST_ID = select(func.coalesce(func.max(messages.c.id), 0)).scalar_subquery()
 _COUNTED_THROUGH = select(store_state.c.counted_through).scalar_subquery()
 # Only active messages count, but any message shows activity.
 _IS_ACTIVE = case((messages.c.state == 0, 1), else_=0)
+# The tail is found by id. A term that is no plain column keeps the planner from walking the session's index instead,
+# which would look at every message of a session, or of the store.
+_owner = messages.c.session_pk + 0
 _TAIL = (
     select(
-        messages.c.session_pk,
+        _owner.label("session_pk"),
         func.sum(_IS_ACTIVE).label("messages"),
         func.sum(_IS_ACTIVE * func.coalesce(messages.c.tool_call_count, 0)).label("tool_calls"),
         func.max(messages.c.created_at).label("last_at"),
     )
     .where(messages.c.id > _COUNTED_THROUGH)
-    .group_by(messages.c.session_pk)
+    .group_by(_owner)
 )
 
 
@@ -48,8 +51,13 @@ _NOTHING = Tail()
 
 def tail_of(connection: Connection, session_pk: int) -> Tail:
     """The tail of one session."""
-    row = connection.execute(_TAIL.where(messages.c.session_pk == session_pk)).fetchone()
+    row = connection.execute(_TAIL.where(_owner == session_pk)).fetchone()
     return Tail(*row[1:]) if row else _NOTHING
+
+
+def tails(connection: Connection) -> dict[int, Tail]:
+    """The tail of every session that has one, by its key."""
+    return {row[0]: Tail(*row[1:]) for row in connection.execute(_TAIL)}
 
 
 def has_tail(connection: Connection) -> bool:
@@ -69,11 +77,20 @@ class CountedColumns(NamedTuple):
     tail: Subquery | None
 
 
+# The plain columns: right for a query that looks at no counter, and for all when there is no tail.
+AS_FOLDED = CountedColumns(
+    message_count=sessions.c.message_count,
+    tool_call_count=sessions.c.tool_call_count,
+    last_active_at=sessions.c.last_active_at,
+    tail=None,
+)
+
+
 def counted_columns(connection: Connection) -> CountedColumns:
     """The plain columns when everything is folded (and `last_active_at` has its index), else sums with the tail."""
     c = sessions.c
     if not has_tail(connection):
-        return CountedColumns(c.message_count, c.tool_call_count, c.last_active_at, None)
+        return AS_FOLDED
     tail = _TAIL.subquery("tail")
     last = func.coalesce(tail.c.last_at, 0)
     return CountedColumns(

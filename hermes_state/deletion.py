@@ -14,6 +14,7 @@ from hermes_state.conversation import move_conversation
 from hermes_state.listing import SessionFilter, conditions
 from hermes_state.records import Deletion, Relation
 from hermes_state.schema import messages, sessions, system_prompts
+from hermes_state.session_rows import in_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,12 +122,12 @@ def remove(
     c = sessions.c
     rows = [
         row
-        for some in _chunks(doomed)
+        for some in in_chunks(doomed)
         for row in connection.execute(select(c.pk, c.id, c.started_at).where(c.pk.in_(some)))
     ]
     count = sum(
         connection.execute(select(func.count()).where(messages.c.session_pk.in_(some))).scalar_one()
-        for some in _chunks(doomed)
+        for some in in_chunks(doomed)
     )
     starts = [row.started_at for row in rows]
     if not dry_run and doomed:
@@ -151,7 +152,7 @@ def _with_delegates(connection: Connection, session_pks: Iterable[int]) -> list[
     while frontier:
         children = [
             pk
-            for some in _chunks(frontier)
+            for some in in_chunks(frontier)
             for pk, relation, delegated in connection.execute(
                 select(c.pk, c.relation, c.delegated).where(c.parent_pk.in_(some))
             )
@@ -165,12 +166,12 @@ def _with_delegates(connection: Connection, session_pks: Iterable[int]) -> list[
 def _delete_rows(connection: Connection, doomed: Sequence[int]) -> None:
     c = sessions.c
     conversations: set[int] = set()
-    for some in _chunks(doomed):
+    for some in in_chunks(doomed):
         conversations.update(connection.execute(select(c.conversation_pk).where(c.pk.in_(some))).scalars())
     _let_go(connection, doomed)
     for pk in doomed:
         delete_messages_of(connection, pk)
-    for some in _chunks(doomed):
+    for some in in_chunks(doomed):
         connection.execute(update(sessions).where(c.pk.in_(some)).values(parent_pk=None))
         connection.execute(delete(sessions).where(c.pk.in_(some)))
     for conversation in sorted(conversations):
@@ -182,7 +183,7 @@ def _let_go(connection: Connection, doomed: Sequence[int]) -> None:
     """Children that stay lose their parent, but a later segment goes on from the nearest earlier one that stays."""
     c = sessions.c
     gone = set(doomed)
-    for some in _chunks(doomed):
+    for some in in_chunks(doomed):
         children = connection.execute(select(c.pk, c.parent_pk, c.relation).where(c.parent_pk.in_(some))).fetchall()
         for child in children:
             if child.pk in gone:
@@ -232,7 +233,3 @@ def delete_messages_of(connection: Connection, session_pk: int) -> None:
 def _drop_unused_prompts(connection: Connection) -> None:
     used = select(sessions.c.system_prompt_pk).where(sessions.c.system_prompt_pk.is_not(None))
     connection.execute(delete(system_prompts).where(system_prompts.c.pk.not_in(used)))
-
-
-def _chunks(pks: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (pks[start : start + _CHUNK] for start in range(0, len(pks), _CHUNK))

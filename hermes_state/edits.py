@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, case, cast, func, insert, select, update
 
-from hermes_state.activity import fold, recount
+from hermes_state.activity import FOLD_EVERY, fold, recount
 from hermes_state.codec import Columns, decode, from_json
 from hermes_state.errors import InvalidValue, MessageNotFound
 from hermes_state.packing import unpack
@@ -48,6 +48,8 @@ def append_all(connection: Connection, session_pk: int, session_id: str, encoded
         free_id, position = free_id + 1, position + 1
     if rows:
         connection.execute(insert(messages), list(rows.values()))
+        if min(rows) // FOLD_EVERY != (max(rows) + 1) // FOLD_EVERY:
+            fold(connection)
     earlier = {m.id: m for m in load_in_order(connection, session_id, [i for i in ids if i not in rows])}
     return [decode(SimpleNamespace(**rows[i]), session_id) if i in rows else earlier[i] for i in ids]
 
@@ -86,7 +88,7 @@ def _by_platform_id(connection: Connection, session_pk: int, keys: Sequence[str]
         )
         rows = connection.execute(query).fetchall()
         found.update((row.platform_message_id, row.id) for row in rows if row.state != MessageState.REWOUND)
-        _release_platform_ids(connection, [row.id for row in rows if row.state == MessageState.REWOUND])
+        release_platform_ids(connection, [row.id for row in rows if row.state == MessageState.REWOUND])
     return found
 
 
@@ -212,7 +214,7 @@ def replace(connection: Connection, session_pk: int, session_id: str, encoded: S
     while same < min(len(rows), len(encoded)) and _equal(rows[same], encoded[same]):
         same += 1
     _mark_rewound(connection, session_pk, [row.id for row in rows[same:]])
-    _release_platform_ids(connection, [row.id for row in rows[same:]])
+    release_platform_ids(connection, [row.id for row in rows[same:]])
     added = append_all(connection, session_pk, session_id, encoded[same:])
     fold(connection)
     recount(connection, session_pk)
@@ -231,7 +233,7 @@ def _plain(value: Any) -> Any:
 _COMPARED = ("role", "content_format", "content", "tool_calls", "tool_call_id", "details")
 
 
-def _release_platform_ids(connection: Connection, ids: Sequence[int]) -> None:
+def release_platform_ids(connection: Connection, ids: Sequence[int]) -> None:
     """A message that was taken back leaves its platform id to its successor and keeps it with a mark of its own."""
     marked = case((_m.platform_message_id.is_(None), None), else_=_m.platform_message_id + _MARK + cast(_m.id, String))
     for start in range(0, len(ids), _CHUNK):

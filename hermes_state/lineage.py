@@ -9,12 +9,12 @@ from sqlalchemy import func, insert, literal, select
 from hermes_state import edits, titles
 from hermes_state.clock import now_us
 from hermes_state.codec import encode, message_fields
+from hermes_state.conversation import seal, segments_of
 from hermes_state.errors import InvalidValue, LeaseHeld, MessageNotFound
 from hermes_state.leases import compression_lease, is_held
 from hermes_state.records import MessageState, Relation, Rotation, Session
 from hermes_state.schema import messages, sessions
 from hermes_state.session_rows import ORIGIN_FIELDS, load, pk_of
-from hermes_state.sessions import seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,11 +39,8 @@ class Lineage:
 
     def segments(self, session_id: str) -> list[Session]:
         """All sessions of a conversation, from the first to the newest."""
-        c = sessions.c
         with self._engine.read() as connection:
-            conversation = select(c.conversation_pk).where(c.pk == pk_of(connection, session_id)).scalar_subquery()
-            pks = connection.execute(select(c.pk).where(c.conversation_pk == conversation).order_by(c.started_at, c.pk))
-            return [load(connection, pk) for pk in pks.scalars().all()]
+            return [load(connection, pk) for pk in segments_of(connection, pk_of(connection, session_id))]
 
     def children(self, session_id: str) -> list[Session]:
         """The sessions that came from this one, in order of start, of every relation."""

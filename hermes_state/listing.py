@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import and_, func, or_, select
 
-from hermes_state.activity import CountedColumns, Tail, counted_columns
+from hermes_state.activity import AS_FOLDED, CountedColumns, Tail, counted_columns, tails
 from hermes_state.clock import to_us
 from hermes_state.errors import InvalidValue
 from hermes_state.packing import unpack
 from hermes_state.schema import messages, session_tags, sessions
-from hermes_state.session_rows import session_from_row, session_query, tags_of
+from hermes_state.session_rows import in_chunks, session_from_row, session_query, tags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection, Select
@@ -75,7 +75,7 @@ def conditions(wanted: SessionFilter, counted: CountedColumns) -> list[ColumnEle
         found.append(c.source.not_in(wanted.exclude_sources))
     for column, text in ((c.title, wanted.title), (c.model, wanted.model), (c.git_branch, wanted.branch)):
         if text:
-            found.append(func.lower(column).contains(text.lower(), autoescape=True))
+            found.append(func.casefold(column).contains(text.casefold(), autoescape=True))
     for column, value in (
         (c.user_id, wanted.user_id),
         (c.chat_id, wanted.chat_id),
@@ -112,44 +112,71 @@ def _ranges(wanted: SessionFilter, counted: CountedColumns) -> list[ColumnElemen
 
 
 def _below(folder: str) -> ColumnElement[bool]:
-    """A folder or anything in it; a plain prefix would also take its neighbours."""
-    trimmed = folder.rstrip("/\\") or folder
+    """A folder or anything in it; a plain prefix would also take its neighbours, and LIKE would take other cases."""
     column = sessions.c.cwd
-    return or_(
-        column == trimmed,
-        column.startswith(trimmed + "/", autoescape=True),
-        column.startswith(trimmed + "\\", autoescape=True),
-    )
+    trimmed = folder.rstrip("/\\")
+    inside = [
+        and_(column >= trimmed + separator, column < trimmed + chr(ord(separator) + 1)) for separator in ("/", "\\")
+    ]
+    return or_(column == (trimmed or folder), *inside)
 
 
 def list_sessions(
     connection: Connection, wanted: SessionFilter, *, order: str, limit: int | None, offset: int
 ) -> list[Session]:
     """Sessions that pass the filter; see `Sessions.list`."""
-    counted = counted_columns(connection)
-    query = with_tail(session_query(), counted).where(*conditions(wanted, counted))
-    query = query.order_by(*_order(order, counted)).limit(limit).offset(offset)
-    rows = connection.execute(query).fetchall()
-    tags = tags_of(connection, [row.pk for row in rows])
-    return [session_from_row(row, _tail(row, counted), tags.get(row.pk, ())) for row in rows]
+    gained = tails(connection)
+    if order == "active" and not _needs_counters(wanted):
+        page = _last_active(connection, wanted, gained, limit, offset)
+    else:
+        page = _in_order(connection, wanted, order, limit, offset)
+    rows = {
+        row.pk: row
+        for some in in_chunks(page)
+        for row in connection.execute(session_query().where(sessions.c.pk.in_(some)))
+    }
+    tags = tags_of(connection, page)
+    return [session_from_row(rows[pk], gained.get(pk, _NO_TAIL), tags.get(pk, ())) for pk in page]
 
 
-def with_tail(query: Select[Any], counted: CountedColumns) -> Select[Any]:
-    """The query with what its rows gained since the last fold, where there is any."""
-    tail = counted.tail
-    if tail is None:
-        return query
-    return query.outerjoin(tail, tail.c.session_pk == sessions.c.pk).add_columns(
-        tail.c.messages.label("tail_messages"),
-        tail.c.tool_calls.label("tail_tool_calls"),
-        tail.c.last_at.label("tail_last_at"),
-    )
+def _last_active(
+    connection: Connection, wanted: SessionFilter, gained: Mapping[int, Tail], limit: int | None, offset: int
+) -> list[int]:
+    """A page of keys, last active first.
+
+    The index gives the order as of the last fold. Sessions with a tail can only have moved up, so whatever is on the
+    page is among the first of the index and those.
+    """
+    c = sessions.c
+    passing = select(c.pk, c.last_active_at).where(*conditions(wanted, AS_FOLDED))
+    end = None if limit is None else offset + limit
+    found = list(connection.execute(passing.order_by(*_order("active", AS_FOLDED)).limit(end)))
+    for some in in_chunks(list(gained)):
+        found += connection.execute(passing.where(c.pk.in_(some)))
+    active = {pk: max(at, gained.get(pk, _NO_TAIL).last_at) for pk, at in found}
+    return sorted(active, key=lambda pk: (-active[pk], -pk))[offset:end]
 
 
-def _tail(row: Any, counted: CountedColumns) -> Tail:
-    if counted.tail is None or row.tail_messages is None:
-        return _NO_TAIL
-    return Tail(row.tail_messages, row.tail_tool_calls, row.tail_last_at)
+def _in_order(connection: Connection, wanted: SessionFilter, order: str, limit: int | None, offset: int) -> list[int]:
+    """A page of keys in an order that no index serves, or with a filter that needs the counters."""
+    counted = counted_columns(connection) if order in _COUNTED_ORDERS or _needs_counters(wanted) else AS_FOLDED
+    query = _passing(select(sessions.c.pk), wanted, counted)
+    return list(connection.execute(query.order_by(*_order(order, counted)).limit(limit).offset(offset)).scalars())
+
+
+def _passing(query: Select[Any], wanted: SessionFilter, counted: CountedColumns) -> Select[Any]:
+    if counted.tail is not None:
+        query = query.select_from(sessions.outerjoin(counted.tail, counted.tail.c.session_pk == sessions.c.pk))
+    return query.where(*conditions(wanted, counted))
+
+
+def _needs_counters(wanted: SessionFilter) -> bool:
+    """Whether the filter looks at what appends change."""
+    counters = (wanted.active_after, wanted.active_before, wanted.min_messages, wanted.max_messages)
+    return any(bound is not None for bound in counters)
+
+
+_COUNTED_ORDERS = ("active", "messages")
 
 
 def _order(order: str, counted: CountedColumns) -> list[Any]:
@@ -167,11 +194,9 @@ def _order(order: str, counted: CountedColumns) -> list[Any]:
 
 def count_sessions(connection: Connection, wanted: SessionFilter) -> int:
     """How many sessions pass the filter."""
-    counted = counted_columns(connection)
-    query = select(func.count()).select_from(sessions)
-    if counted.tail is not None:
-        query = query.outerjoin(counted.tail, counted.tail.c.session_pk == sessions.c.pk)
-    return int(connection.execute(query.where(*conditions(wanted, counted))).scalar_one())
+    counted = counted_columns(connection) if _needs_counters(wanted) else AS_FOLDED
+    query = _passing(select(func.count()).select_from(sessions), wanted, counted)
+    return int(connection.execute(query).scalar_one())
 
 
 def previews(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:

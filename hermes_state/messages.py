@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -11,8 +12,8 @@ from hermes_state import edits
 from hermes_state.activity import FOLD_EVERY, fold
 from hermes_state.clock import from_us, now_us
 from hermes_state.codec import Columns, decode, encode, message_fields
-from hermes_state.conversation import COMPRESSION_END
-from hermes_state.errors import LeaseHeld, MessageNotFound, SessionMoved, SessionNotFound, StoreBusy
+from hermes_state.conversation import COMPRESSION_END, segments_of
+from hermes_state.errors import DiskFull, LeaseHeld, MessageNotFound, SessionMoved, SessionNotFound, StoreBusy
 from hermes_state.leases import compression_lease, is_held
 from hermes_state.records import Message, MessageState, Relation, Rewind, Window, message_of
 from hermes_state.replay import replay
@@ -32,6 +33,8 @@ VISIBLE = (MessageState.ACTIVE, MessageState.COMPACTED)
 ANY_STATE = tuple(MessageState)
 # Fields that `append` gives back as they were cleaned or found, not as they were given.
 _AS_STORED = ("role", "tool_name", "tool_call_id", "platform_message_id")
+# How long an append may wait to fold the tail, in seconds: it is stored already, only its caller waits.
+_FOLD_BUDGET_S = 0.02
 MessageList = list[Message]  # inside the class, `list` is the method
 AnyList = list[Any]
 Replay = list[dict[str, Any]]
@@ -42,7 +45,6 @@ class Messages:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._appended = 0
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -93,8 +95,7 @@ class Messages:
         placed = self._engine.append_message(session_id, encoded)
         if placed is None:
             return self._append_or_explain(session_id, encoded)
-        self._appended += 1
-        if self._appended % FOLD_EVERY == 0:
+        if placed[0] % FOLD_EVERY == 0:
             self._fold()
         fields["created_at"] = from_us(encoded["created_at"])
         for name in _AS_STORED:
@@ -152,12 +153,12 @@ class Messages:
         return int(row.pk)
 
     def _fold(self) -> None:
-        """Keep the tail of uncounted messages short; another writer's turn is as good a time as ours."""
-        try:
-            with self._engine.write(budget_s=0.0) as connection:
-                fold(connection)
-        except StoreBusy:
-            self._appended -= 1  # try again at the next append
+        """Keep the tail of uncounted messages short. When it does not work now, whoever is next does it.
+
+        The message that brought us here is stored, so its append must not fail any more.
+        """
+        with suppress(StoreBusy, DiskFull), self._engine.write(budget_s=_FOLD_BUDGET_S) as connection:
+            fold(connection)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -202,16 +203,19 @@ class Messages:
 
     def history(self, session_id: str, *, states: Sequence[MessageState] = VISIBLE) -> MessageList:
         """Everything said in the conversation of a session, over all its segments, from the first to the tip."""
-        c, m = sessions.c, messages.c
+        m = messages.c
         with self._engine.read() as connection:
-            conversation = select(c.conversation_pk).where(c.pk == pk_of(connection, session_id)).scalar_subquery()
-            query = (
-                select(messages, c.id.label("owner"))
-                .join(sessions)
-                .where(c.conversation_pk == conversation, m.state.in_(states))
-                .order_by(c.started_at, c.pk, m.position)
-            )
-            rows = connection.execute(query).fetchall()
+            segments = segments_of(connection, pk_of(connection, session_id))
+            rows = [
+                row
+                for pk in segments
+                for row in connection.execute(
+                    select(messages, sessions.c.id.label("owner"))
+                    .join(sessions)
+                    .where(m.session_pk == pk, m.state.in_(states))
+                    .order_by(m.position)
+                )
+            ]
         return [decode(row, row.owner) for row in rows]
 
     def window(self, session_id: str, anchor_id: int, *, before: int = 5, after: int = 5) -> Window:

@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
 metadata = MetaData(
@@ -93,6 +94,8 @@ sessions = Table(
 Index("ix_sessions_listed", sessions.c.is_tip, sessions.c.delegated, sessions.c.archived, sessions.c.last_active_at)
 Index("ix_sessions_parent_pk", sessions.c.parent_pk)
 Index("ix_sessions_conversation_pk", sessions.c.conversation_pk)
+# One tip per conversation, found by its conversation.
+Index("uq_sessions_tip", sessions.c.conversation_pk, unique=True, sqlite_where=text("is_tip = 1"))
 Index("uq_sessions_title", sessions.c.title, unique=True, sqlite_where=sessions.c.title.is_not(None))
 Index(
     "ix_sessions_chat",

@@ -14,7 +14,7 @@ from hermes_state.records import Relation, Session
 from hermes_state.schema import session_tags, sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
@@ -71,13 +71,21 @@ _SAME_NAME = ("id", "source", "title", "delegated", "end_reason", "rewind_count"
 def tags_of(connection: Connection, session_pks: Iterable[int]) -> dict[int, tuple[str, ...]]:
     """The tags of sessions, sorted, for those that have any."""
     t = session_tags.c
-    rows = connection.execute(
-        select(t.session_pk, t.tag).where(t.session_pk.in_(list(session_pks))).order_by(t.session_pk, t.tag)
-    )
     found: dict[int, tuple[str, ...]] = {}
-    for pk, tag in rows:
-        found[pk] = (*found.get(pk, ()), tag)
+    for some in in_chunks(list(session_pks)):
+        rows = select(t.session_pk, t.tag).where(t.session_pk.in_(some)).order_by(t.session_pk, t.tag)
+        for pk, tag in connection.execute(rows):
+            found[pk] = (*found.get(pk, ()), tag)
     return found
+
+
+def in_chunks(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Keys in groups that one statement can bind."""
+    return (keys[start : start + _BOUND] for start in range(0, len(keys), _BOUND))
+
+
+# Well below 32,766, SQLite's limit of parameters.
+_BOUND = 500
 
 
 def pk_of(connection: Connection, session_id: str) -> int:

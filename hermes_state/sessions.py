@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, update
@@ -10,9 +9,10 @@ from sqlalchemy import delete, func, insert, select, update
 from hermes_state import titles
 from hermes_state.clock import now_us, to_us
 from hermes_state.codec import clean, to_json
-from hermes_state.conversation import COMPRESSION_END, infer_relation, retip
+from hermes_state.conversation import COMPRESSION_END, retip
+from hermes_state.creation import check_source, complete_session, find_origin, insert_session, intern_prompt
 from hermes_state.deletion import delete_conversation, prune
-from hermes_state.errors import InvalidValue, SessionExists, SessionNotFound
+from hermes_state.errors import InvalidValue, SessionNotFound
 from hermes_state.ids import check_session_id, new_session_id
 from hermes_state.listing import SessionFilter, count_sessions, list_sessions, previews
 from hermes_state.records import Deletion, Relation, Session
@@ -21,7 +21,7 @@ from hermes_state.schema import session_tags, sessions, system_prompts
 from hermes_state.session_rows import ORIGIN_FIELDS, load, pk_of, tags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from hermes_state.engine import Engine
 
 JSON_FIELDS = ("model_config", "origin", "extras")
-UNKNOWN_SOURCE = "unknown"
 SessionList = list[Session]  # inside the class, `list` is the method
 
 
@@ -91,74 +90,17 @@ class Sessions:
         with self._engine.write() as connection:
             if system_prompt is not None:
                 values["system_prompt_pk"] = intern_prompt(connection, system_prompt)
+            came_from = find_origin(connection, parent_id, relation, source)
             row = connection.execute(select(sessions).where(sessions.c.id == session_id)).fetchone()
             if row is None:
                 started = now_us() if started_at is None else to_us(started_at)
-                pk = self._insert(connection, session_id, check_source(source), started, parent_id, relation, values)
+                pk = insert_session(connection, session_id, check_source(source), started, came_from, values)
             else:
                 pk = row.pk
-                self._complete(connection, row, source, values)
+                complete_session(connection, row, source, came_from, values)
             if title and (row is None or row.title is None):
                 titles.claim(connection, pk, title)
             return load(connection, pk)
-
-    def _insert(
-        self,
-        connection: Connection,
-        session_id: str,
-        source: str,
-        started_at: int,
-        parent_id: str | None,
-        relation: Relation | str | None,
-        values: dict[str, Any],
-    ) -> int:
-        parent = None
-        if parent_id is not None:
-            parent = connection.execute(select(sessions).where(sessions.c.id == parent_id)).fetchone()
-            if parent is None:
-                raise SessionNotFound(parent_id)
-            relation = Relation(relation) if relation else infer_relation(parent.end_reason, source)
-        elif relation:
-            raise InvalidValue(f"relation {relation!r} needs a parent_id")
-        continues = parent is not None and relation == Relation.COMPRESSION
-        result = connection.execute(
-            insert(sessions).values(
-                id=session_id,
-                source=source,
-                parent_pk=parent.pk if parent else None,
-                relation=str(relation) if relation else None,
-                conversation_pk=parent.conversation_pk if parent and continues else 0,
-                is_tip=not continues,
-                delegated=relation == Relation.DELEGATE or bool(parent and continues and parent.delegated),
-                sealed=False,
-                archived=bool(parent and continues and parent.archived),
-                started_at=started_at,
-                last_active_at=started_at,
-                message_count=0,
-                tool_call_count=0,
-                rewind_count=0,
-                **values,
-            )
-        )
-        assert result.inserted_primary_key is not None
-        pk = int(result.inserted_primary_key[0])
-        if parent and continues:
-            seal(connection, parent.pk)
-            retip(connection, parent.conversation_pk)
-        else:
-            connection.execute(update(sessions).where(sessions.c.pk == pk).values(conversation_pk=pk))
-        return pk
-
-    def _complete(self, connection: Connection, row: Any, source: str, values: dict[str, Any]) -> None:
-        """Fill what an existing session lacks; a session first met without its source learns it."""
-        user = values.get("user_id")
-        if user is not None and row.user_id is not None and row.user_id != user:
-            raise SessionExists(row.id)
-        missing = {name: value for name, value in values.items() if getattr(row, name) is None}
-        if row.source == UNKNOWN_SOURCE and source != UNKNOWN_SOURCE:
-            missing["source"] = check_source(source)
-        if missing:
-            connection.execute(update(sessions).where(sessions.c.pk == row.pk).values(missing))
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -347,7 +289,7 @@ class Sessions:
 
     def tag(self, session_id: str, *tags: str) -> Session:
         """Add tags; one it has already is fine."""
-        cleaned = {" ".join((clean(tag) or "").split()) for tag in tags} - {""}
+        cleaned = _clean_tags(tags)
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             missing = cleaned - set(tags_of(connection, [pk]).get(pk, ()))
@@ -360,47 +302,16 @@ class Sessions:
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             t = session_tags.c
-            connection.execute(delete(session_tags).where(t.session_pk == pk, t.tag.in_(tags)))
+            connection.execute(delete(session_tags).where(t.session_pk == pk, t.tag.in_(_clean_tags(tags))))
             return load(connection, pk)
+
+
+def _clean_tags(tags: Iterable[str]) -> set[str]:
+    return {" ".join((clean(tag) or "").split()) for tag in tags} - {""}
 
 
 def _conversation(connection: Connection, session_pk: int) -> int:
     return int(connection.execute(select(sessions.c.conversation_pk).where(sessions.c.pk == session_pk)).scalar_one())
 
 
-def seal(connection: Connection, session_pk: int) -> None:
-    """End a session by compression (an earlier reason stays): appends go to its child from now on."""
-    c = sessions.c
-    connection.execute(
-        update(sessions)
-        .where(c.pk == session_pk)
-        .values(
-            sealed=True,
-            ended_at=func.coalesce(c.ended_at, now_us()),
-            end_reason=func.coalesce(c.end_reason, COMPRESSION_END),
-        )
-    )
-
-
-def check_source(source: str) -> str:
-    """The name of a surface: a non-empty word.
-
-    Raises:
-        InvalidValue: empty or not a string.
-    """
-    if not isinstance(source, str) or not (cleaned := (clean(source) or "").strip()):
-        raise InvalidValue(f"a source is a word such as 'cli' or 'telegram', not {source!r}")
-    return cleaned
-
-
-def intern_prompt(connection: Connection, text: str) -> int:
-    """The key of a system prompt, stored once per distinct text."""
-    text = clean(text) or ""
-    digest = hashlib.sha256(text.encode()).digest()
-    p = system_prompts.c
-    pk = connection.execute(select(p.pk).where(p.sha256 == digest)).scalar()
-    if pk is None:
-        inserted = connection.execute(insert(system_prompts).values(sha256=digest, text=text)).inserted_primary_key
-        assert inserted is not None
-        pk = inserted[0]
-    return int(pk)
+__all__ = ["JSON_FIELDS", "Sessions", "intern_prompt"]

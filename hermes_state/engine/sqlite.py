@@ -159,6 +159,7 @@ class SqliteEngine:
         run(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
         run(f"PRAGMA journal_size_limit={_WAL_KEPT_BYTES}")
         run("PRAGMA secure_delete=FAST")
+        connection.create_function("casefold", 1, _casefold, deterministic=True)
 
     # --- transactions ------------------------------------------------------------------------------------------
 
@@ -386,6 +387,11 @@ class SqliteEngine:
                 self._writer = self._raw_writer = None
             self._sqlalchemy.dispose()
         _live.discard(self)
+
+
+def _casefold(text: str | None) -> str | None:
+    """SQLite's own `lower` knows ASCII only."""
+    return None if text is None else text.casefold()
 
 
 def _emit_begin(connection: Connection) -> None:

@@ -113,6 +113,9 @@ TABLES = [
     CREATE INDEX ix_sessions_parent_pk ON sessions (parent_pk)
     """,
     """
+    CREATE UNIQUE INDEX uq_sessions_tip ON sessions (conversation_pk) WHERE is_tip = 1
+    """,
+    """
     CREATE UNIQUE INDEX uq_sessions_title ON sessions (title) WHERE title IS NOT NULL
     """,
     """
