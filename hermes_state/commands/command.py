@@ -22,7 +22,7 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
         setattr(invocation, option.name, value)
 
 
-class _Common(click.Option):
+class CommonOption(click.Option):
     """An option of every command. Its help stands under a heading of its own."""
 
     def __init__(self, *declarations: str, **attributes: Any) -> None:
@@ -32,10 +32,12 @@ class _Common(click.Option):
 def common_options() -> list[click.Parameter]:
     """Fresh copies of the options that every command takes."""
     return [
-        _Common("--home", metavar="DIR", help="The agent home. Default: $HERMES_HOME, else ~/.hermes."),
-        _Common("--db", metavar="URL", help="The store itself: a file or sqlite:///… instead of the home's."),
-        _Common("--json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr."),
-        _Common("--no-color", "no_color", is_flag=True, help="No colours. NO_COLOR in the environment says the same."),
+        CommonOption("--home", metavar="DIR", help="The agent home. Default: $HERMES_HOME, else ~/.hermes."),
+        CommonOption("--db", metavar="URL", help="The store itself: a file or sqlite:///… instead of the home's."),
+        CommonOption("--json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr."),
+        CommonOption(
+            "--no-color", "no_color", is_flag=True, help="No colours. NO_COLOR in the environment says the same."
+        ),
     ]
 
 
@@ -48,8 +50,8 @@ class _Helped(click.Command):
         parts: dict[str, list[tuple[str, str]]] = {"Options": [], "Common options": []}
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
-            if record is not None:
-                common = isinstance(option, _Common) or "--help" in option.opts
+            if record is not None and isinstance(option, click.Option):
+                common = isinstance(option, CommonOption) or "--help" in option.opts
                 parts["Common options" if common else "Options"].append(record)
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
@@ -70,7 +72,7 @@ class Command(_Helped):
     """A command that does something. Its callback gets the `Invocation` first and may return an exit code."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **attributes: Any) -> None:
-        attributes.setdefault("context_settings", {}).update(SETTINGS)
+        attributes["context_settings"] = SETTINGS | attributes.get("context_settings", {})
         super().__init__(*args, **attributes)
         self.examples = examples
         self.params += common_options()
@@ -88,7 +90,7 @@ class Group(_Helped, click.Group):
     def __init__(
         self, *args: Any, lazy: Mapping[str, str] | None = None, examples: Sequence[str] = (), **attributes: Any
     ) -> None:
-        attributes.setdefault("context_settings", {}).update(SETTINGS)
+        attributes["context_settings"] = SETTINGS | attributes.get("context_settings", {})
         super().__init__(*args, **attributes)
         self.lazy = dict(lazy or {})
         self.examples = examples

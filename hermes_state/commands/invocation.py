@@ -91,10 +91,13 @@ class Invocation:
         """The one JSON document of a `--json` run."""
         write_json(value, indent=2)
 
-    def stream(self, values: Iterable[Any]) -> None:
-        """JSON Lines: each value on a line, written as it comes."""
+    def stream(self, values: Iterable[Any]) -> int:
+        """JSON Lines: each value on a line, written as it comes. Returns how many there were."""
+        written = 0
         for value in values:
             write_json(value)
+            written += 1
+        return written
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell | str]]) -> None:
         """Rows under headings, cut to the terminal or, in a pipe, whole."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hermes_state.records import Deletion, Message, Session, Usage
+    from hermes_state.search import ConversationHit, Explanation, MessageHit
 
 # Fields of a session that every list has first, in this order; the others follow.
 SESSION_FIRST = (
@@ -48,22 +49,65 @@ def plain(value: Any) -> Any:
     return value
 
 
-def session(record: Session, preview: str | None = None) -> dict[str, Any]:
+def session(found: Session, preview: str | None = None) -> dict[str, Any]:
     """A session, with the start of its first user message."""
-    values = {f.name: plain(getattr(record, f.name)) for f in fields(record)} | {"preview": preview}
+    values = {f.name: plain(getattr(found, f.name)) for f in fields(found)} | {"preview": preview}
     return {name: values.pop(name) for name in SESSION_FIRST} | values
 
 
-def message(record: Message) -> dict[str, Any]:
+def message(found: Message) -> dict[str, Any]:
     """A message; fields that it does not have are left out."""
-    values = {f.name: plain(getattr(record, f.name)) for f in fields(record)}
+    values = {f.name: plain(getattr(found, f.name)) for f in fields(found)}
     return {name: value for name, value in values.items() if name in MESSAGE_ALWAYS or value not in (None, False, {})}
 
 
-def usage(record: Usage) -> dict[str, Any]:
+# What every hit of a search has first, in this order.
+HIT_FIRST = (
+    "message_id",
+    "session_id",
+    "conversation_id",
+    "role",
+    "snippet",
+    "score",
+    "created_at",
+    "source",
+    "title",
+    "context",
+)
+
+
+def record(value: Any) -> Any:
+    """A record of plain values, and those inside it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: record(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple | list):
+        return [record(item) for item in value]
+    return plain(value)
+
+
+def message_hit(hit: MessageHit) -> dict[str, Any]:
+    """A message that was found; `why` only where it was asked for."""
+    values: dict[str, Any] = record(hit)
+    if values["why"] is None:
+        del values["why"]
+    return {name: values.pop(name) for name in HIT_FIRST} | values
+
+
+def conversation_hit(hit: ConversationHit) -> dict[str, Any]:
+    """A conversation that was found, with its best messages."""
+    return record(hit) | {"hits": [message_hit(message) for message in hit.hits]}
+
+
+def explanation(found: Explanation) -> dict[str, Any]:
+    """How a search went."""
+    values: dict[str, Any] = record(found)
+    return values
+
+
+def usage(used: Usage) -> dict[str, Any]:
     """Tokens and cost of one model and task over the whole store."""
     left_out = ("session_id", "provider", "base_url", "mode", "cost_status", "cost_source")
-    return {f.name: plain(getattr(record, f.name)) for f in fields(record) if f.name not in left_out}
+    return {f.name: plain(getattr(used, f.name)) for f in fields(used) if f.name not in left_out}
 
 
 def deletions(records: Iterable[Deletion], *, dry_run: bool) -> dict[str, Any]:

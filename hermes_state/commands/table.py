@@ -93,3 +93,27 @@ def cut(text: str, width: int) -> str:
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
+
+
+def wrap(text: str, width: int | None, *, indent: int) -> Iterator[tuple[str, int]]:
+    """The lines of a text in what `indent` leaves of a width, each with where in the text it starts.
+
+    Lines break at spaces, or anywhere in a script that has none.
+    """
+    from rich.cells import cell_len
+
+    room = len(text) if width is None else max(width - indent, _MIN_LAST)
+    start = 0
+    while start < len(text):
+        cells, end, space = 0, start, -1
+        while end < len(text) and (cells := cells + cell_len(text[end])) <= room:
+            if text[end] == " ":
+                space = end
+            end += 1
+        if end < len(text) and space > start and text[end] != " ":
+            breaks_word = cell_len(text[end]) == 1 and cell_len(text[end - 1]) == 1
+            end = space if breaks_word else end
+        yield text[start:end].rstrip(), start
+        start = end
+        while start < len(text) and text[start] == " ":
+            start += 1

@@ -26,17 +26,27 @@ class InstantType(click.ParamType):  # type: ignore[type-arg]  # generic from cl
             self.fail(f"{value!r} is no date; known are {DATE_FORMS}", param, ctx)
 
 
-class RowsType(click.IntRange):
-    """How many rows at most; 0 means all."""
+class WholeType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+    """A whole number that is not too small. Not click's `IntRange`, which adds its bounds to every line of help."""
 
     name = "number"
 
-    def __init__(self) -> None:
-        super().__init__(min=0)
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        if number < self.least:
+            self.fail(f"{number} is less than {self.least}", param, ctx)
+        return number
 
 
 INSTANT = InstantType()
-ROWS = RowsType()
+COUNT = WholeType(0)
+AT_LEAST_ONE = WholeType(1)
 
 
 def limit_of(rows: int) -> int | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from hermes_state.commands.values import INSTANT
+from hermes_state.commands.values import COUNT, INSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,8 @@ _OPTIONS = (
     click.option("--before", "active_before", type=INSTANT, help="Last active before this date."),
     click.option("--started-after", type=INSTANT, help="Started at or after this date."),
     click.option("--started-before", type=INSTANT, help="Started before this date."),
-    click.option("--min-messages", type=click.IntRange(min=0), metavar="N", help="Has at least so many messages."),
-    click.option("--max-messages", type=click.IntRange(min=0), metavar="N", help="Has at most so many messages."),
+    click.option("--min-messages", type=COUNT, metavar="N", help="Has at least so many messages."),
+    click.option("--max-messages", type=COUNT, metavar="N", help="Has at most so many messages."),
     click.option("--ended/--open", "ended", default=None, help="Only those that have ended, or only open ones."),
     click.option("--archived", is_flag=True, help="Only archived ones."),
 )

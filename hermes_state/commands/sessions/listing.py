@@ -12,7 +12,7 @@ from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.sessions.filters import filter_options, make_filter
 from hermes_state.commands.table import BOLD, DIM, Cell, Column
-from hermes_state.commands.values import ROWS, limit_of
+from hermes_state.commands.values import COUNT, limit_of
 from hermes_state.commands.wording import ago, count
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ _COLUMNS = (
 @filter_options
 @click.option("--all", "everything", is_flag=True, help="Every session row: archived, sub-agents', each segment.")
 @click.option("--order", type=click.Choice(ORDERS), default="active", show_default=True, help="What comes first.")
-@click.option("--limit", type=ROWS, default=20, show_default=True, help="At most so many; 0 for all.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Leave out the first N.")
+@click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many; 0 for all.")
+@click.option("--offset", type=COUNT, default=0, metavar="N", help="Leave out the first N.")
 @click.option("--jsonl", is_flag=True, help="JSON Lines: a session a line.")
 def list_command(
     invocation: Invocation, everything: bool, order: str, limit: int, offset: int, jsonl: bool, **chosen: Any

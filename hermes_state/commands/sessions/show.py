@@ -12,6 +12,7 @@ from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.sessions.references import REF
 from hermes_state.commands.table import BOLD, DIM, paint
+from hermes_state.commands.values import AT_LEAST_ONE, COUNT
 from hermes_state.commands.wording import count, span
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 @click.option(
     "--around", type=int, metavar="MESSAGE_ID", help="Only the messages around this one (REF may be left out)."
 )
-@click.option("--context", type=click.IntRange(min=0), default=5, show_default=True, metavar="N",
+@click.option("--context", type=COUNT, default=5, show_default=True, metavar="N",
               help="With --around: how many before and after.")  # fmt: skip
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N messages.")
+@click.option("--last", type=AT_LEAST_ONE, metavar="N", help="Only the last N messages.")
 @click.option("--role", "roles", multiple=True, metavar="ROLE", help="Only this role; may be repeated.")
 @click.option("--rewound", is_flag=True, help="Also what was taken back.")
 @click.option("--full", is_flag=True, help="Tool output and arguments whole.")

@@ -1,0 +1,170 @@
+"""The JSON that the command line promises, as `docs/cli.md` shows it and the tests hold it.
+
+A shape has the keys of the real thing and words for its values: `text`, `integer`, `number`, `time` (ISO 8601, UTC),
+`true or false`, `any`; `… or null` where there may be none. A list has the shape of its items. A key `<…>` stands for
+any keys. A word with a capital names one of `RECORDS`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Shape = dict[str, Any]
+
+SESSION: Shape = {
+    "id": "text",
+    "title": "text or null",
+    "source": "text",
+    "model": "text or null",
+    "started_at": "time",
+    "last_active_at": "time",
+    "message_count": "integer",
+    "parent_id": "text or null",
+    "relation": "text or null",
+    "archived": "true or false",
+    "preview": "text or null",
+    "conversation_id": "text",
+    "delegated": "true or false",
+    "ended_at": "time or null",
+    "end_reason": "text or null",
+    "tool_call_count": "integer",
+    "rewind_count": "integer",
+    "model_config": "any",
+    "user_id": "text or null",
+    "chat_id": "text or null",
+    "chat_type": "text or null",
+    "thread_id": "text or null",
+    "display_name": "text or null",
+    "origin": "any",
+    "cwd": "text or null",
+    "git_branch": "text or null",
+    "git_root": "text or null",
+    "profile": "text or null",
+    "tags": ["text"],
+    "extras": "any",
+}
+CONTEXT: Shape = {
+    "message_id": "integer",
+    "role": "text",
+    "text": "text",
+    "created_at": "time",
+    "is_hit": "true or false",
+    "is_cut": "true or false",
+}
+MESSAGE_HIT: Shape = {
+    "message_id": "integer",
+    "session_id": "text",
+    "conversation_id": "text",
+    "role": "text",
+    "snippet": "text",
+    "score": "number",
+    "created_at": "time",
+    "source": "text",
+    "title": "text or null",
+    "context": ["Context"],
+    "position": "integer",
+    "tool_name": "text or null",
+    "model": "text or null",
+    "parent_id": "text or null",
+    "relation": "text or null",
+    "is_archived": "true or false",
+    "is_compacted": "true or false",
+}
+CONVERSATION_HIT: Shape = {
+    "conversation_id": "text",
+    "session_id": "text",
+    "title": "text or null",
+    "source": "text",
+    "score": "number",
+    "started_at": "time",
+    "last_active_at": "time",
+    "hits": ["MessageHit"],
+    "hit_count": "integer",
+    "snippet": "text",
+    "context": ["Context"],
+    "model": "text or null",
+    "parent_id": "text or null",
+    "relation": "text or null",
+    "is_archived": "true or false",
+    "title_matches": "true or false",
+}
+DELETION: Shape = {
+    "dry_run": "true or false",
+    "deleted": ["text"],
+    "messages": "integer",
+    "kept": {"<session id>": "text"},
+    "oldest_at": "time or null",
+    "newest_at": "time or null",
+}
+# Fields of a message that are always there; all others of `hermes_state.Message` only where they say something.
+MESSAGE: Shape = {
+    "id": "integer",
+    "session_id": "text",
+    "position": "integer",
+    "role": "text",
+    "content": "any",
+    "created_at": "time",
+    "state": "text",
+}
+RECORDS: dict[str, Shape] = {
+    "Session": SESSION,
+    "Message": MESSAGE,
+    "MessageHit": MESSAGE_HIT,
+    "ConversationHit": CONVERSATION_HIT,
+    "Context": CONTEXT,
+}
+ONE_SESSION: Shape = {"session": "Session"}
+SHAPES: dict[str, Shape] = {
+    "sessions list": {"sessions": ["Session"], "total": "integer"},
+    "sessions show": {
+        "session": "Session",
+        "segments": ["text"],
+        "anchor_id": "integer or null",
+        "before": "integer",
+        "messages": ["Message"],
+        "after": "integer",
+    },
+    "sessions resume": ONE_SESSION,
+    "sessions rename": ONE_SESSION,
+    "sessions tag": ONE_SESSION,
+    "sessions untag": ONE_SESSION,
+    "sessions archive": {"sessions": ["Session"]},
+    "sessions unarchive": {"sessions": ["Session"]},
+    "sessions delete": DELETION,
+    "sessions prune": DELETION,
+    "sessions stats": {
+        "store": {"path": "text", "bytes": "integer"},
+        "conversations": "integer",
+        "sessions": "integer",
+        "archived": "integer",
+        "delegates": "integer",
+        "messages": {"active": "integer", "compacted": "integer", "rewound": "integer"},
+        "first_at": "time or null",
+        "last_at": "time or null",
+        "days": [{"date": "text", "messages": "integer", "sessions": "integer"}],
+        "sources": [{"source": "text", "messages": "integer", "sessions": "integer"}],
+        "models": [{"model": "text or null", "messages": "integer", "sessions": "integer"}],
+        "roles": [{"role": "text", "messages": "integer"}],
+        "longest": [
+            {"id": "text", "title": "text or null", "source": "text", "messages": "integer", "segments": "integer"}
+        ],
+        "usage": [
+            {
+                "model": "text",
+                "task": "text",
+                "api_calls": "integer",
+                "input_tokens": "integer",
+                "output_tokens": "integer",
+                "cache_read_tokens": "integer",
+                "cache_write_tokens": "integer",
+                "reasoning_tokens": "integer",
+                "estimated_cost_usd": "number or null",
+                "actual_cost_usd": "number or null",
+                "first_at": "time or null",
+                "last_at": "time or null",
+            }
+        ],
+    },
+    "completion": {"shell": "text", "script": "text", "install": "text"},
+}
+ERROR: Shape = {"error": {"kind": "text", "message": "text", "hint": "text", "retryable": "true or false"}}

@@ -1,0 +1,151 @@
+"""`docs/cli.md`, made from the commands themselves: `python -m hermes_state.commands.reference > docs/cli.md`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from hermes_state.commands import PROGRAM, failures
+from hermes_state.commands.command import Command, CommonOption
+from hermes_state.commands.contract import ERROR, RECORDS, SHAPES
+from hermes_state.commands.registry import OURS, load
+from hermes_state.errors import HermesStateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_INTRODUCTION = """\
+<!-- Made by `python -m hermes_state.commands.reference > docs/cli.md`; a test fails when it is stale. -->
+
+# The command line
+
+Data goes to stdout and words go to stderr, so that a pipe carries only what was asked for.
+
+* `--home DIR` and `--db URL` say where the store lies. They stand before or after a command's name, as all common
+  options do; the one nearest to the end of the line wins.
+* `--json` gives one JSON document on stdout, `--jsonl` (where there is one) a JSON value a line, written as it comes.
+  Times are ISO 8601 in UTC. Fields may be added in a later version; none of those below goes away or changes its type.
+* Nothing asks when standard input is not a terminal: what deletes needs `--yes` there.
+* Long work shows its progress on a terminal and is silent in a pipe.
+* Control characters and escape sequences in stored text never reach a terminal; `--json` has the text as it is stored.
+* REF is a session's id, the start of an id, or a title. A title names the newest of `plan`, `plan #2`, …
+* Dates are `2026-01-31`, `2026-01`, an ISO time, an age such as `30m`, `5h`, `2d` or `1w`, `today` or `yesterday`.
+"""
+_RECORDS = """\
+## JSON records
+
+In the shapes on this page, words stand for the values: `time` is ISO 8601 in UTC, `any` is any JSON. A word with a
+capital is one of these records. A `Message` has further fields of `hermes_state.Message` where they say something.
+"""
+_ERRORS = """\
+## Errors and exit codes
+
+An error is told on stderr: `error: …` and a `hint: …` with the next step; with `--json` as
+
+```json
+{shape}
+```
+
+`kind` is the name of the error's class. `retryable` says that the same command can succeed later.
+
+| code | kind | retryable | what happened |
+|---|---|---|---|
+"""
+_OTHERS = (
+    (failures.DONE, "", "", "Done."),
+    (failures.FINDINGS, "", "", "A search found nothing, a check has findings, or a question was answered with no."),
+    (failures.USAGE, "usage", "no", "The command line can't be understood; nothing was done."),
+)
+_SIGNALS = (
+    (failures.INTERRUPTED, "interrupted", "yes", "Interrupted by Ctrl-C; what was committed stays."),
+    (failures.BROKEN_PIPE, "", "", "The reader of the output went away (`\\| head`)."),
+)
+
+
+def reference() -> str:
+    """The whole page."""
+    parts = [_INTRODUCTION, *(_family(name, load(place)) for name, place in OURS.items()), _records(), _exit_codes()]
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def _family(name: str, command: click.Command) -> str:
+    if not isinstance(command, click.Group):
+        return _section("##", (name,), command)
+    context = click.Context(command)
+    members = ((sub, command.get_command(context, sub)) for sub in command.list_commands(context))
+    sections = [_section("###", (name, sub), found) for sub, found in members if found is not None]
+    return "\n".join([f"## {name}\n\n{_prose(command)}\n", *sections])
+
+
+def _section(level: str, path: tuple[str, ...], command: click.Command) -> str:
+    name = " ".join(path)
+    parts = [f"{level} {name}\n", f"```text\n{_usage(name, command)}\n```\n", f"{_prose(command)}\n"]
+    if rows := [_row(p) for p in command.params if isinstance(p, click.Option) and not isinstance(p, CommonOption)]:
+        parts.append("\n".join(("| option | |", "|---|---|", *rows)) + "\n")
+    if isinstance(command, Command):
+        parts.append("```sh\n" + "\n".join(command.examples) + "\n```\n")
+    for key, shape in SHAPES.items():
+        if key == name or key.startswith(f"{name} --"):
+            parts.append(f"`{PROGRAM} {key} --json`:\n\n```json\n{json.dumps(shape, indent=2)}\n```\n")
+    return "\n".join(parts)
+
+
+def _usage(name: str, command: click.Command) -> str:
+    words = [PROGRAM, name]
+    for argument in command.params:
+        if isinstance(argument, click.Argument):
+            word = argument.metavar or f"{(argument.name or '').upper()}{'...' if argument.nargs == -1 else ''}"
+            words.append(word if argument.required or argument.metavar else f"[{word}]")
+    return " ".join((*words, "[OPTIONS]"))
+
+
+def _row(option: click.Option) -> str:
+    """`| --limit NUMBER | At most so many. (20) |`; made by hand, since click words its help anew now and then."""
+    names = ", ".join(option.opts) + "".join(f" / {name}" for name in option.secondary_opts)
+    if isinstance(option.type, click.Choice):
+        value = "\\|".join(option.type.choices)
+    else:
+        value = "" if option.is_flag else option.metavar or option.type.name.upper()
+    default = f" Default: {option.default}." if option.show_default else ""
+    return f"| `{f'{names} {value}'.rstrip()}` | {option.help}{default} |"
+
+
+def _prose(command: click.Command) -> str:
+    """The help as paragraphs; what is laid out by hand stays so."""
+    text = inspect.cleandoc("\n\n".join(part for part in (command.help, command.epilog) if part))
+    paragraphs = []
+    for paragraph in text.split("\n\n"):
+        laid_out = paragraph.removeprefix("\b\n")
+        as_it_is = laid_out != paragraph
+        paragraphs.append(f"```text\n{laid_out.rstrip()}\n```" if as_it_is else " ".join(paragraph.split()))
+    return "\n\n".join(paragraphs)
+
+
+def _records() -> str:
+    shapes = (f"`{name}`:\n\n```json\n{json.dumps(shape, indent=2)}\n```\n" for name, shape in RECORDS.items())
+    return "\n".join((_RECORDS, *shapes))
+
+
+def _exit_codes() -> str:
+    rows = [f"| {code} | {kind} | {retryable} | {what} |" for code, kind, retryable, what in _OTHERS]
+    for error in sorted(_errors(HermesStateError), key=lambda e: (e.exit_code, e.__name__)):
+        kind = error.__new__(error).kind  # by the class alone; most take arguments
+        what = (error.__doc__ or "").split("\n")[0]
+        rows.append(f"| {error.exit_code} | {kind} | {'yes' if error.retryable else 'no'} | {what} |")
+    rows += [f"| {code} | {kind} | {retryable} | {what} |" for code, kind, retryable, what in _SIGNALS]
+    return _ERRORS.format(shape=json.dumps(ERROR)) + "\n".join(rows)
+
+
+def _errors(root: type[HermesStateError]) -> Iterator[type[HermesStateError]]:
+    """The error tree of the store, root first; other packages' errors are theirs to document."""
+    if root.__module__ == HermesStateError.__module__:
+        yield root
+    for child in root.__subclasses__():
+        yield from _errors(child)
+
+
+if __name__ == "__main__":
+    click.echo(reference(), nl=False)
