@@ -94,14 +94,23 @@ class Tally:
         self.schema_version: int | None = None
         self.counts: Counter[str] = Counter()
         self.left_out: dict[str, int] = {}
-        self._warnings: list[Notice] = []
+        self.warnings: list[Notice] = []
         self._warned: Counter[str] = Counter()
+
+    def muted(self) -> Tally:
+        """Another one, whose warnings nobody sees: for reading something twice."""
+        return Tally(self.origin, self.kind)
 
     def warn(self, kind: str, where: str, what: str) -> None:
         """Note one thing that came in other than as it stood."""
         self._warned[kind] += 1
         if self._warned[kind] <= WARNINGS_KEPT:
-            self._warnings.append(Notice(kind=kind, where=where, what=what))
+            self.warnings.append(Notice(kind=kind, where=where, what=what))
+
+    def absorb(self, other: Tally) -> None:
+        """Take over another one's warnings."""
+        for notice in other.warnings:
+            self.warn(notice.kind, notice.where, notice.what)
 
     def report(self, duration_s: float) -> ImportReport:
         """The frozen report."""
@@ -110,7 +119,7 @@ class Tally:
             kind=self.kind,
             schema_version=self.schema_version,
             left_out=dict(self.left_out),
-            warnings=tuple(self._warnings),
+            warnings=tuple(self.warnings),
             warning_counts=dict(self._warned),
             duration_s=duration_s,
             **self.counts,
