@@ -23,7 +23,11 @@
     ├── HandleUnusable                   18   closed, or inherited through fork
     ├── FormatError                      19   an import or export file is not what it should be
     ├── PartialSuccess                   20   some items were done, some were not
-    └── MissingExtra                     21   an optional dependency is not installed
+    ├── MissingExtra                     21   an optional dependency is not installed
+    ├── ArchiveDamaged                   22   an archive is ours and not what was written
+    ├── ArchiveForeign                   23   a file is no archive of ours
+    ├── ArchiveUnsupported               24   an archive needs something this version does not know
+    └── WrongKey                         25   no key or passphrase given opens the archive
 
 Each class carries the exit code of the command line (`exit_code`), whether trying again can help
 (`retryable`), and the next step for a person (`hint`).
@@ -258,3 +262,41 @@ class MissingExtra(HermesStateError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional dependency", hint=f"pip install 'hermes-state[{extra}]'")
         self.extra = extra
+
+
+class ArchiveDamaged(HermesStateError):
+    """An archive is ours and not as it was written; `member` is where, `code` the stable name of what is wrong."""
+
+    exit_code = 22
+
+    def __init__(self, message: str, *, code: str = "damaged", member: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint or "restore from another backup; `hermes-state verify` lists all findings")
+        self.code = code
+        self.member = member
+
+
+class ArchiveForeign(HermesStateError):
+    """A file is no archive of ours; `what` says what it looks like."""
+
+    exit_code = 23
+
+    def __init__(self, path: str, what: str, *, hint: str = "") -> None:
+        super().__init__(f"{path} is no hermes-state archive: {what}", hint=hint)
+        self.path = path
+        self.what = what
+
+
+class ArchiveUnsupported(HermesStateError):
+    """An archive was made by a newer version, or needs a feature that this one does not know."""
+
+    exit_code = 24
+
+    def __init__(self, message: str, *, missing: Sequence[str] = ()) -> None:
+        super().__init__(message, hint="upgrade hermes-state; the file itself opens with `tar --zstd -x`")
+        self.missing = tuple(missing)
+
+
+class WrongKey(HermesStateError):
+    """The archive is encrypted, and no key or passphrase that was given opens it."""
+
+    exit_code = 25
