@@ -9,8 +9,8 @@ from sqlalchemy import and_, func, or_, select
 
 from hermes_state.activity import AS_FOLDED, CountedColumns, Tail, counted_columns, tails
 from hermes_state.clock import to_us
+from hermes_state.codec import searchable_text
 from hermes_state.errors import InvalidValue
-from hermes_state.packing import unpack
 from hermes_state.schema import messages, session_tags, sessions
 from hermes_state.session_rows import in_chunks, session_from_row, session_query, tags_of
 
@@ -205,16 +205,17 @@ def previews(connection: Connection, session_ids: Sequence[str]) -> dict[str, st
     first = (
         select(m.session_pk, func.min(m.position).label("position"))
         .join(sessions, sessions.c.pk == m.session_pk)
-        .where(sessions.c.id.in_(session_ids), m.role == "user", m.state == 0, m.content_format.is_(None))
+        .where(sessions.c.id.in_(session_ids), m.role == "user", m.state == 0)
         .group_by(m.session_pk)
         .subquery()
     )
     rows = connection.execute(
-        select(sessions.c.id, m.content)
+        select(sessions.c.id, m.content, m.content_format)
         .join(first, (first.c.session_pk == m.session_pk) & (first.c.position == m.position))
         .join(sessions, sessions.c.pk == m.session_pk)
     )
-    return {session_id: _one_line(unpack(text or "")[: 4 * PREVIEW_CHARS]) for session_id, text in rows}
+    starts = {row.id: searchable_text(row.content, row.content_format, None)[: 4 * PREVIEW_CHARS] for row in rows}
+    return {session_id: _one_line(start) for session_id, start in starts.items() if start.strip()}
 
 
 def _one_line(text: str) -> str:
