@@ -88,6 +88,28 @@ CONVERSATION_HIT: Shape = {
     "is_archived": "true or false",
     "title_matches": "true or false",
 }
+IMPORT_REPORT: Shape = {
+    "origin": "text",
+    "kind": "text",
+    "schema_version": "integer or null",
+    "sessions_found": "integer",
+    "sessions_added": "integer",
+    "sessions_changed": "integer",
+    "sessions_unchanged": "integer",
+    "sessions_deleted_here": "integer",
+    "sessions_gone": "integer",
+    "messages_added": "integer",
+    "messages_changed": "integer",
+    "messages_gone": "integer",
+    "usage_rows": "integer",
+    "routes": "integer",
+    "handoffs": "integer",
+    "settings": "integer",
+    "left_out": {"<table>": "integer"},
+    "warnings": [{"kind": "text", "where": "text", "what": "text"}],
+    "warning_counts": {"<kind>": "integer"},
+    "duration_s": "number",
+}
 DELETION: Shape = {
     "dry_run": "true or false",
     "deleted": ["text"],
@@ -112,6 +134,7 @@ RECORDS: dict[str, Shape] = {
     "MessageHit": MESSAGE_HIT,
     "ConversationHit": CONVERSATION_HIT,
     "Context": CONTEXT,
+    "ImportReport": IMPORT_REPORT,
 }
 ONE_SESSION: Shape = {"session": "Session"}
 SHAPES: dict[str, Shape] = {
@@ -165,6 +188,7 @@ SHAPES: dict[str, Shape] = {
             }
         ],
     },
+    "import hermes": {"imports": ["ImportReport"]},
     "completion": {"shell": "text", "script": "text", "install": "text"},
 }
 ERROR: Shape = {"error": {"kind": "text", "message": "text", "hint": "text", "retryable": "true or false"}}

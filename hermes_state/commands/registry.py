@@ -24,6 +24,7 @@ OURS = {
     name: f"hermes_state.commands.{place}"
     for name, place in {
         "sessions": "sessions:sessions",
+        "import": "imports:import_group",
         "completion": "completion:completion",
     }.items()
 }

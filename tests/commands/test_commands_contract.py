@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import defaultdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from test_commands_import import SCHEMA
 
 from hermes_state import SessionDB
 from hermes_state.commands.contract import ERROR, RECORDS, SHAPES
@@ -65,6 +67,9 @@ def everything(home: Path, store: dict[str, str]) -> dict[str, str]:
         db.sessions.end(store["arabic"], "idle")
         db.usage.record(tip.id, model="glm-4.6", input_tokens=3, estimated_cost_usd=0.1)
         db.lineage.branch(tip.id)
+    with sqlite3.connect(home / "state.db") as connection:
+        connection.executescript(SCHEMA)
+    connection.close()
     return store | {"tip": tip.id}
 
 
@@ -80,6 +85,7 @@ RUNS = {
     "sessions delete": ("{arabic}", "--yes"),
     "sessions prune": ("--source", "telegram", "--source", "cron", "--yes"),
     "sessions stats": (),
+    "import hermes": (),
     "completion": ("fish",),
 }
 

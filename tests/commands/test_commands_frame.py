@@ -91,12 +91,6 @@ def test_a_missing_store_is_an_error_and_is_not_made(call: Call, home: Path) -> 
     assert not home.exists()
 
 
-def test_a_hermes_home_next_door_is_named_in_the_hint(call: Call, home: Path) -> None:
-    home.mkdir()
-    (home / "state.db").write_bytes(b"")
-    assert "hermes-state import hermes" in call("sessions", "list").stderr
-
-
 @pytest.mark.parametrize(
     ("args", "code", "kind"),
     [

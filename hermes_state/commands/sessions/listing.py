@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from hermes_state.commands.invocation import Invocation
     from hermes_state.records import Session
+    from hermes_state.store import SessionDB
 
 ORDERS = ("active", "started", "oldest", "messages", "title")
 _COLUMNS = (
@@ -57,6 +59,7 @@ def list_command(
     with invocation.open_store() as db:
         found = db.sessions.list(wanted, order=order, limit=limit_of(limit), offset=offset)
         previews = db.sessions.previews([session.id for session in found])
+        titles = {} if invocation.json or jsonl else _inherited_titles(db, found)
         total = db.sessions.count(wanted) if invocation.json or len(found) == limit else offset + len(found)
     if jsonl:
         invocation.stream(shapes.session(session, previews.get(session.id)) for session in found)
@@ -64,8 +67,15 @@ def list_command(
         rows = [shapes.session(session, previews.get(session.id)) for session in found]
         invocation.document({"sessions": rows, "total": total})
     else:
-        _show(invocation, found, previews)
+        _show(invocation, [replace(s, title=s.title or titles.get(s.id)) for s in found], previews)
         _say_what_is_left(invocation, len(found), offset, total)
+
+
+def _inherited_titles(db: SessionDB, found: Sequence[Session]) -> dict[str, str]:
+    """Titles of conversations whose newest segment has none: the newest one of an earlier segment."""
+    continued = [session for session in found if session.title is None and session.relation == "compression"]
+    titles = ((s.id, [seg.title for seg in db.lineage.segments(s.id) if seg.title]) for s in continued)
+    return {session_id: known[-1] for session_id, known in titles if known}
 
 
 def _show(invocation: Invocation, found: Sequence[Session], previews: dict[str, str]) -> None:
