@@ -1,0 +1,1 @@
+"""Archives of a whole home: `docs/archive-format.md`."""
