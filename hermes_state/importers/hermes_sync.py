@@ -10,7 +10,7 @@ from hermes_state.importers.adoption import match, own_messages
 from hermes_state.importers.digests import GONE, digest, fingerprint, short
 from hermes_state.importers.following import KEPT_TITLE, follow, kept_title, store_handoff
 from hermes_state.importers.hermes_messages import MessageShape, Thread
-from hermes_state.importers.hermes_usage import store_usage, usage_of
+from hermes_state.importers.hermes_usage import add_usage, store_usage, usage_of
 from hermes_state.importers.ledger import Known, KnownMessage, known_messages, platform_ids
 from hermes_state.records import Relation
 from hermes_state.transfer.placing import UNRESOLVED, link, unresolved
@@ -104,8 +104,8 @@ class HermesSync:
         parts[KEPT_TITLE] = kept_title(title)
         self._batch.made(session.foreign_id, pk)
         step.counts["sessions_added"] += 1
-        step.counts["usage_rows"] += store_usage(step.sink.connection, pk, usage_of(session, plan.ledger))
-        step.counts["handoffs"] += store_handoff(step.sink, pk, session)
+        step.counts["usage_rows"] += add_usage(step.sink.connection, pk, usage_of(session, plan.ledger))
+        step.counts["handoffs"] += session.handoff is not None and store_handoff(step.sink, pk, session)
         # Not whole before its last message is in: an import that was cut off here reads the messages again.
         step.sink.note_session(session.foreign_id, pk, fingerprint(_without_messages(parts)))
 

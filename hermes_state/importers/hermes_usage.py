@@ -91,8 +91,15 @@ def _merge(entries: dict[Key, Entry], entry: Entry) -> None:
             known[name] = (known[name] or 0) + entry[name]
 
 
+def add_usage(connection: Connection, session_pk: int, entries: Sequence[Entry]) -> int:
+    """Write the usage of a session that has none yet; returns how many rows that are."""
+    if entries:
+        connection.execute(insert(usage), [entry | {"session_pk": session_pk} for entry in entries])
+    return len(entries)
+
+
 def store_usage(connection: Connection, session_pk: int, entries: Sequence[Entry]) -> int:
-    """Write the usage of a session; returns how many rows are new or changed.
+    """Write the usage of a session that may have some; returns how many rows are new or changed.
 
     Counters only grow, so of a number that both sides have the larger one stays: what was booked here is not lost.
     """

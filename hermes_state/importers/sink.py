@@ -5,9 +5,9 @@ Rows are written as they will stand, with counters and lineage, so that a store 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import case, delete, func, insert, select, update
+from sqlalchemy import bindparam, case, delete, func, insert, select, update
 
 from hermes_state import index, titles
 from hermes_state.activity import fold, raise_id_floor, recount
@@ -28,12 +28,23 @@ if TYPE_CHECKING:
 
     from hermes_state.importers.hermes_messages import ForeignMessage
 
+_T = TypeVar("_T")
+Row = dict[str, Any]
 _m, _c, _known = messages.c, sessions.c, imported_messages.c
-_EMPTY: dict[str, Any] = {c.name: None for c in messages.c} | {"state": int(MessageState.ACTIVE)}
+_EMPTY: Row = {c.name: None for c in messages.c} | {"state": int(MessageState.ACTIVE)}
 # Columns that a change of the foreign message may change here.
 _CHANGEABLE = tuple(c.name for c in messages.c if c.name not in ("id", "session_pk", "position", "rewind_number"))
 # Ids bound to one statement, well below SQLite's limit.
 _CHUNK = 500
+_COUNT = (
+    update(sessions)
+    .where(_c.pk == bindparam("pk_"))
+    .values(
+        message_count=_c.message_count + bindparam("active"),
+        tool_call_count=_c.tool_call_count + bindparam("calls"),
+        last_active_at=case((_c.last_active_at < bindparam("last_at"), bindparam("last_at")), else_=_c.last_active_at),
+    )
+)
 
 
 class Sink:
@@ -51,6 +62,13 @@ class Sink:
         self._free_id = next_id(connection)
         self._conversations: set[int] = set()
         self._recount: set[int] = set()
+        # Rows that are written together at the end, or before something looks at them.
+        self._messages: list[Row] = []
+        self._remembered: list[Row] = []
+        self._counted: dict[int, Row] = {}
+        self._noted: dict[str, Row] = {}
+        self._positions: dict[int, int] = {}
+        self._prompts: dict[str, int] = {}
 
     # --- sessions -----------------------------------------------------------------------------------------------
 
@@ -73,12 +91,19 @@ class Sink:
         row = {
             "id": session_id,
             "title": given,
-            "system_prompt_pk": None if system_prompt is None else intern_prompt(self.connection, system_prompt),
+            "system_prompt_pk": None if system_prompt is None else self._prompt(system_prompt),
         }
         pk = place(self.connection, {**values, **row}, parent_pk=parent_pk, relation=relation)
+        self._positions[pk] = 0
         if parent_pk is not None and relation == Relation.COMPRESSION:
             self._conversations.add(self.connection.execute(select(_c.conversation_pk).where(_c.pk == pk)).scalar_one())
         return pk, given
+
+    def _prompt(self, text: str) -> int:
+        pk = self._prompts.get(text)
+        if pk is None:
+            pk = self._prompts[text] = intern_prompt(self.connection, text)
+        return pk
 
     def update_session(self, session_pk: int, **values: Any) -> None:
         """Set columns of a session."""
@@ -96,30 +121,26 @@ class Sink:
         Args:
             remember: note which foreign message each came from.
         """
-        last = self.connection.execute(select(func.max(_m.position)).where(_m.session_pk == session_pk)).scalar()
-        position = 0 if last is None else int(last) + 1
+        position = self._position(session_pk)
         rows = [
             _EMPTY | message.columns | {"id": self._free_id + n, "session_pk": session_pk, "position": position + n}
             for n, message in enumerate(found)
         ]
-        self._insert(rows)
+        self._positions[session_pk] = position + len(rows)
+        self._free_id += len(rows)
+        self._messages += rows
         if remember:
             self._remember(session_pk, [(m, row["id"]) for m, row in zip(found, rows, strict=True)])
-        active = [row for row in rows if row["state"] == MessageState.ACTIVE]
-        self._count(
-            session_pk,
-            len(active),
-            sum(row["tool_call_count"] or 0 for row in active),
-            max((row["created_at"] for row in rows), default=0),
-        )
+        self._count(session_pk, rows)
 
-    def _insert(self, rows: list[dict[str, Any]]) -> None:
-        if rows:
-            self.connection.execute(insert(messages), rows)
-            self._free_id += len(rows)
+    def _position(self, session_pk: int) -> int:
+        if session_pk not in self._positions:
+            last = self.connection.execute(select(func.max(_m.position)).where(_m.session_pk == session_pk)).scalar()
+            self._positions[session_pk] = 0 if last is None else int(last) + 1
+        return self._positions[session_pk]
 
     def _remember(self, session_pk: int, found: Iterable[tuple[ForeignMessage, int]]) -> None:
-        rows = [
+        self._remembered += [
             {
                 "session_pk": session_pk,
                 "source_pk": self.source_pk,
@@ -129,16 +150,24 @@ class Sink:
             }
             for message, message_id in found
         ]
-        if rows:
-            self.connection.execute(insert(imported_messages), rows)
 
-    def _count(self, session_pk: int, active: int, calls: int, last_at: int) -> None:
-        counted = {
-            "message_count": _c.message_count + active,
-            "tool_call_count": _c.tool_call_count + calls,
-            "last_active_at": case((_c.last_active_at < last_at, last_at), else_=_c.last_active_at),
-        }
-        self.connection.execute(update(sessions).where(_c.pk == session_pk).values(counted))
+    def _count(self, session_pk: int, rows: Sequence[Row]) -> None:
+        total = self._counted.setdefault(session_pk, {"pk_": session_pk, "active": 0, "calls": 0, "last_at": 0})
+        for row in rows:
+            if row["state"] == MessageState.ACTIVE:
+                total["active"] += 1
+                total["calls"] += row["tool_call_count"] or 0
+            total["last_at"] = max(total["last_at"], row["created_at"])
+
+    def write(self) -> None:
+        """Write the rows that wait to be written together."""
+        for table, waiting in ((messages, self._messages), (imported_messages, self._remembered)):
+            if waiting:
+                self.connection.execute(insert(table), waiting)
+                waiting.clear()
+        if self._counted:
+            self.connection.execute(_COUNT, list(self._counted.values()))
+            self._counted.clear()
 
     def adopt(self, session_pk: int, found: Iterable[tuple[ForeignMessage, int]]) -> None:
         """Note that messages which are here already are these foreign ones."""
@@ -146,6 +175,7 @@ class Sink:
 
     def change(self, session_pk: int, message_id: int, message: ForeignMessage, old_digest: int) -> None:
         """Follow a change of a foreign message; a state that was changed here only stays."""
+        self.write()
         row = self.connection.execute(select(messages).where(_m.id == message_id)).one()
         values = {name: message.columns.get(name) for name in _CHANGEABLE}
         values["state"] = values["state"] or int(MessageState.ACTIVE)
@@ -168,7 +198,8 @@ class Sink:
         raise_id_floor(self.connection)
         index.forget(self.connection, [row])
         self.connection.execute(delete(messages).where(_m.id == row.id))
-        self._insert([{**row._asdict(), **values, "id": message_id}])
+        self._free_id += 1
+        self.connection.execute(insert(messages), [{**row._asdict(), **values, "id": message_id}])
         return message_id
 
     def reassign(self, session_pk: int, moved: Sequence[tuple[int, int, int]]) -> None:
@@ -177,8 +208,8 @@ class Sink:
         Args:
             moved: the old foreign id, the new one, and the message's id here.
         """
-        self.forget_foreign(session_pk, [old for old, _, _ in moved])
-        rows = [
+        self._forget(session_pk, [old for old, _, _ in moved])
+        self._remembered += [
             {
                 "session_pk": session_pk,
                 "source_pk": self.source_pk,
@@ -188,11 +219,8 @@ class Sink:
             }
             for _, new, message_id in moved
         ]
-        if rows:
-            self.connection.execute(insert(imported_messages), rows)
 
-    def forget_foreign(self, session_pk: int, foreign_ids: Sequence[int]) -> None:
-        """Forget which foreign messages some of ours came from."""
+    def _forget(self, session_pk: int, foreign_ids: Sequence[int]) -> None:
         known = (_known.session_pk == session_pk) & (_known.source_pk == self.source_pk)
         for some in _chunks(foreign_ids):
             self.connection.execute(delete(imported_messages).where(known, _known.foreign_id.in_(some)))
@@ -223,15 +251,26 @@ class Sink:
 
     def note_session(self, foreign_id: str, session_pk: int, fingerprint: str) -> None:
         """Note how far a session was brought in."""
-        where = (imported_sessions.c.source_pk == self.source_pk) & (imported_sessions.c.foreign_id == foreign_id)
-        values = {"session_pk": session_pk, "fingerprint": fingerprint, "imported_at": now_us()}
-        if not self.connection.execute(update(imported_sessions).where(where).values(values)).rowcount:
+        self._noted[foreign_id] = {
+            "source_pk": self.source_pk,
+            "foreign_id": foreign_id,
+            "session_pk": session_pk,
+            "fingerprint": fingerprint,
+            "imported_at": now_us(),
+        }
+
+    def _write_notes(self) -> None:
+        i = imported_sessions.c
+        for some in _chunks(list(self._noted)):
             self.connection.execute(
-                insert(imported_sessions).values(source_pk=self.source_pk, foreign_id=foreign_id, **values)
+                delete(imported_sessions).where(i.source_pk == self.source_pk, i.foreign_id.in_(some))
             )
+            self.connection.execute(insert(imported_sessions), [self._noted[foreign_id] for foreign_id in some])
 
     def finish(self) -> None:
         """Bring counters and tips up to date."""
+        self.write()
+        self._write_notes()
         newest = select(func.coalesce(func.max(_m.id), 0)).scalar_subquery()
         self.connection.execute(update(store_state).values(counted_through=newest))
         for pk in self._recount:
@@ -240,5 +279,5 @@ class Sink:
             retip(self.connection, conversation)
 
 
-def _chunks(ids: Sequence[int]) -> Iterable[Sequence[int]]:
+def _chunks(ids: Sequence[_T]) -> Iterable[Sequence[_T]]:
     return (ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK))

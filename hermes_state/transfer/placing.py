@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
 from hermes_state.codec import from_json, to_json
 from hermes_state.conversation import move_conversation, retip
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _c = sessions.c
+_FREE = select(func.coalesce(func.max(_c.pk), 0) + 1).scalar_subquery()
 # The name in a session's `extras` of a parent that was not there when the session came: its id, and how it came from
 # it where that is known. When the parent comes, the two are linked and the note goes.
 UNRESOLVED = "unresolved_parent"
@@ -53,21 +54,18 @@ def place(
     row = {
         "parent_pk": parent_pk,
         "relation": relation and str(relation),
-        "conversation_pk": parent.conversation_pk if parent and continues else 0,
+        "pk": _FREE,
+        "conversation_pk": parent.conversation_pk if parent and continues else _FREE,
         "is_tip": not continues,
         "delegated": relation == Relation.DELEGATE or bool(parent and continues and parent.delegated),
         "last_active_at": values["started_at"],
         "message_count": 0,
         "tool_call_count": 0,
     }
-    result = connection.execute(insert(sessions).values({**values, **row}))
-    assert result.inserted_primary_key is not None
-    pk = int(result.inserted_primary_key[0])
+    pk = connection.execute(insert(sessions).values({**values, **row}).returning(_c.pk)).scalar_one()
     if continues:
         connection.execute(update(sessions).where(_c.pk == parent_pk).values(sealed=True))
-    else:
-        connection.execute(update(sessions).where(_c.pk == pk).values(conversation_pk=pk))
-    return pk
+    return int(pk)
 
 
 def link(connection: Connection, session_pk: int, parent_pk: int, relation: Relation) -> bool:
