@@ -85,6 +85,7 @@ def appending(samples: Sequence[dict[str, Any]], messages: int | None = None) ->
         "p50_ms": statistics.median(wall),
         "p95_ms": percentile(wall, 0.95),
         "worst_ms": max(wall),
+        "worst_cpu_ms": cpu[wall.index(max(wall))],
         "over_100_ms": sum(value > 100 for value in wall),
         "cpu_ms": sum(cpu) / count,
         "calls": len(wall),
