@@ -44,7 +44,7 @@ class Day(NamedTuple):
 
 
 class Longest(NamedTuple):
-    """A long conversation, by the session to resume, over all its segments."""
+    """A long conversation, by the session to resume, over all its segments; the title may be an earlier segment's."""
 
     session_id: str
     title: str | None
@@ -151,7 +151,9 @@ def _longest(connection: Connection, floor: int | None) -> list[Any]:
     c = sessions.c
     counted = counted_columns(connection)
     total = func.sum(counted.message_count).label("messages")
-    whole = select(c.conversation_pk, total, func.count().label("segments")).where(c.delegated.is_(False))
+    whole = select(c.conversation_pk, total, func.count().label("segments"), func.max(c.title).label("title")).where(
+        c.delegated.is_(False)
+    )
     if counted.tail is not None:
         whole = whole.outerjoin(counted.tail, counted.tail.c.session_pk == c.pk)
     if floor is not None:
@@ -159,7 +161,7 @@ def _longest(connection: Connection, floor: int | None) -> list[Any]:
     top = whole.group_by(c.conversation_pk).order_by(total.desc(), c.conversation_pk).limit(LONGEST).subquery()
     tip = sessions.alias("tip")
     query = (
-        select(tip.c.id, tip.c.title, tip.c.source, top.c.messages, top.c.segments)
+        select(tip.c.id, func.coalesce(tip.c.title, top.c.title), tip.c.source, top.c.messages, top.c.segments)
         .join(tip, (tip.c.conversation_pk == top.c.conversation_pk) & tip.c.is_tip)
         .order_by(top.c.messages.desc(), top.c.conversation_pk)
     )

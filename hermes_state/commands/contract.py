@@ -189,6 +189,10 @@ SHAPES: dict[str, Shape] = {
         ],
     },
     "import hermes": {"imports": ["ImportReport"]},
+    "doctor": {
+        "ok": "true or false",
+        "checks": [{"name": "text", "status": "text", "message": "text", "fix": "text"}],
+    },
     "completion": {"shell": "text", "script": "text", "install": "text"},
 }
 ERROR: Shape = {"error": {"kind": "text", "message": "text", "hint": "text", "retryable": "true or false"}}

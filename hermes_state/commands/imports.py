@@ -70,7 +70,7 @@ def import_home(
             with progress(invocation, _name(source)) as tell:
                 reports.append(import_hermes(db, source.path, include_deleted=include_deleted, progress=tell))
             if not invocation.json:
-                _tell(invocation, reports[-1])
+                tell_import(invocation, reports[-1])
     if invocation.json:
         invocation.document({"imports": [report_shape(report) for report in reports]})
 
@@ -95,7 +95,7 @@ def report_shape(report: ImportReport) -> dict[str, Any]:
     return {f.name: shapes.record(getattr(report, f.name)) for f in fields(report)}
 
 
-def _tell(invocation: Invocation, report: ImportReport) -> None:
+def tell_import(invocation: Invocation, report: ImportReport) -> None:
     added, changed = report.sessions_added, report.sessions_changed
     if report.changed_anything:
         line = f"{count(added, 'session')} and {count(report.messages_added, 'message')} added"

@@ -25,6 +25,7 @@ OURS = {
     for name, place in {
         "sessions": "sessions:sessions",
         "import": "imports:import_group",
+        "doctor": "doctor:doctor",
         "completion": "completion:completion",
     }.items()
 }

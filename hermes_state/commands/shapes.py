@@ -95,7 +95,8 @@ def message_hit(hit: MessageHit) -> dict[str, Any]:
 
 def conversation_hit(hit: ConversationHit) -> dict[str, Any]:
     """A conversation that was found, with its best messages."""
-    return record(hit) | {"hits": [message_hit(message) for message in hit.hits]}
+    values: dict[str, Any] = record(hit)
+    return values | {"hits": [message_hit(message) for message in hit.hits]}
 
 
 def explanation(found: Explanation) -> dict[str, Any]:

@@ -23,11 +23,13 @@ class Column:
         head: its heading.
         right: numbers line up on the right.
         most: cells it may take on a terminal; what is longer is cut with an ellipsis. None: as much as it needs.
+        from_width: a terminal with fewer cells does without the column, so that the last one has room.
     """
 
     head: str
     right: bool = False
     most: int | None = None
+    from_width: int = 0
 
 
 class Cell(NamedTuple):
@@ -55,7 +57,11 @@ def render(columns: Sequence[Column], rows: Sequence[Sequence[Cell | str]], widt
     from rich.cells import cell_len
 
     table = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    kept = [n for n in range(len(columns)) if any(row[n].text for row in table)]
+    kept = [
+        n
+        for n, column in enumerate(columns)
+        if any(row[n].text for row in table) and (width is None or width >= column.from_width)
+    ]
     shown = [columns[n] for n in kept]
     table = [[Cell(c.head, DIM) for c in shown], *([row[n] for n in kept] for row in table)]
     widths = [max(cell_len(row[n].text) for row in table) for n in range(len(shown))]

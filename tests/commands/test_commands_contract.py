@@ -86,6 +86,7 @@ RUNS = {
     "sessions prune": ("--source", "telegram", "--source", "cron", "--yes"),
     "sessions stats": (),
     "import hermes": (),
+    "doctor": (),
     "completion": ("fish",),
 }
 

@@ -29,7 +29,7 @@ _COLUMNS = (
     Column(head="ACTIVE", right=True),
     Column(head="MSGS", right=True),
     Column(head="SOURCE", most=12),
-    Column(head="MODEL", most=22),
+    Column(head="MODEL", most=22, from_width=100),
     Column(head="TITLE"),
 )
 

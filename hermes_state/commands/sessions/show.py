@@ -80,17 +80,22 @@ class _View:
     """What is shown of a conversation: messages in order, and how many more there are on each side."""
 
     session: Session
-    segments: list[str]
+    segments: list[Session]
     messages: list[Message]
     before: int = 0
     after: int = 0
+
+    @property
+    def title(self) -> str | None:
+        """The session's title, else the newest one of a segment before it."""
+        return self.session.title or next((s.title for s in reversed(self.segments) if s.title), None)
 
 
 def _whole(db: SessionDB, ref: str, *, rewound: bool) -> _View:
     from hermes_state.messages import ANY_STATE, VISIBLE
 
     session = db.sessions.resume(ref)
-    segments = [segment.id for segment in db.lineage.segments(session.id)]
+    segments = db.lineage.segments(session.id)
     messages = db.messages.history(session.id, states=ANY_STATE if rewound else VISIBLE)
     return _View(session=session, segments=segments, messages=messages)
 
@@ -99,8 +104,8 @@ def _window(db: SessionDB, ref: str | None, anchor: int, context: int) -> _View:
     from hermes_state.errors import MessageNotFound
 
     holder = db.messages.get(anchor).session_id
-    segments = [segment.id for segment in db.lineage.segments(holder)]
-    if ref is not None and (named := db.sessions.resolve(ref).id) not in segments:
+    segments = db.lineage.segments(holder)
+    if ref is not None and (named := db.sessions.resolve(ref).id) not in {segment.id for segment in segments}:
         raise MessageNotFound(anchor, named)
     window = db.messages.window(holder, anchor, before=context, after=context)
     session = db.sessions.get(holder)
@@ -117,7 +122,7 @@ def _narrowed(view: _View, roles: Sequence[str], last: int | None) -> _View:
 def _document(view: _View, preview: str | None, anchor: int | None) -> dict[str, object]:
     return {
         "session": shapes.session(view.session, preview),
-        "segments": view.segments,
+        "segments": [segment.id for segment in view.segments],
         "anchor_id": anchor,
         "before": view.before,
         "messages": [shapes.message(message) for message in view.messages],
@@ -139,7 +144,7 @@ def _lines(view: _View, detail: Detail) -> Iterator[str]:
 
 def _header(view: _View) -> Iterator[str]:
     session = view.session
-    yield paint(one_line(session.title or "(untitled)"), BOLD)
+    yield paint(one_line(view.title or "(untitled)"), BOLD)
     facts = [session.id, one_line(session.source), one_line(session.model or "")]
     facts.append(span(session.started_at, session.last_active_at))
     facts += [count(len(view.segments), "segment")] if len(view.segments) > 1 else []

@@ -37,13 +37,14 @@ def stats(invocation: Invocation, since: datetime | None) -> None:
     with invocation.open_store() as db:
         numbers = collect(db.engine, since=since)
         used = db.usage.by_model()
+        previews = db.sessions.previews([each.session_id for each in numbers.longest])
         path = db.path
     if invocation.json:
         invocation.document(_document(path, numbers, used))
         return
     from hermes_state.commands.sessions.stats_view import show
 
-    show(invocation, path=path, numbers=numbers, used=used)
+    show(invocation, path=path, numbers=numbers, used=used, previews=previews)
 
 
 def _document(path: Path, numbers: Statistics, used: list[Usage]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from hermes_state.commands.table import cut
 from hermes_state.commands.wording import count, listed, local, money, short_number, size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from hermes_state.commands.invocation import Invocation
@@ -32,8 +32,10 @@ _NAME = 28
 _MOST_ROWS = 8
 
 
-def show(invocation: Invocation, *, path: Path, numbers: Statistics, used: Sequence[Usage]) -> None:
-    """Print the page."""
+def show(
+    invocation: Invocation, *, path: Path, numbers: Statistics, used: Sequence[Usage], previews: Mapping[str, str]
+) -> None:
+    """Print the page; `previews` stand for titles that are missing."""
     console = Console(
         file=sys.stdout,
         width=invocation.width or _PIPE_WIDTH,
@@ -51,7 +53,7 @@ def show(invocation: Invocation, *, path: Path, numbers: Statistics, used: Seque
     for title, shares in (("Sources", numbers.sources), ("Models", numbers.models), ("Roles", numbers.roles)):
         _bars(console, title, [share for share in shares if share.name])
     _costs(console, used)
-    _longest(console, numbers.longest)
+    _longest(console, numbers.longest, previews)
 
 
 def _summary(console: Console, path: Path, numbers: Statistics) -> None:
@@ -138,12 +140,16 @@ def _sums(rows: Sequence[Usage]) -> tuple[str, ...]:
     )
 
 
-def _longest(console: Console, longest: Sequence[Longest]) -> None:
+def _longest(console: Console, longest: Sequence[Longest], previews: Mapping[str, str]) -> None:
     _heading(console, "Longest conversations")
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(no_wrap=True)
     for each in longest:
-        table.add_row(f"{each.messages:,}", each.session_id, Text(one_line(each.title or "(untitled)")))
+        table.add_row(
+            f"{each.messages:,}",
+            each.session_id,
+            Text(one_line(each.title or previews.get(each.session_id) or "(untitled)")),
+        )
     console.print(table)

@@ -1,0 +1,95 @@
+"""`doctor`: each fault is found, named, and has what mends it; nothing is changed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hermes_state.commands import doctor
+from hermes_state.engine.driver import Driver, newest_driver
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Call
+
+
+@pytest.fixture
+def sound(home: Path, store: dict[str, str]) -> Path:
+    """A home with nothing to mend."""
+    home.chmod(0o700)
+    return home
+
+
+def checks(call: Call) -> dict[str, dict[str, Any]]:
+    answer = call("doctor", "--json")
+    found = {check["name"]: check for check in answer.json["checks"]}
+    has_findings = any(check["status"] == "finding" for check in found.values())
+    assert answer.exit_code == (1 if has_findings else 0)
+    assert answer.json["ok"] is not has_findings
+    return found
+
+
+def test_a_sound_home_has_nothing_to_mend(call: Call, sound: Path) -> None:
+    if not newest_driver().wal_reset_safe:
+        pytest.skip("this SQLite is a finding by itself")
+    assert {check["status"] for check in checks(call).values()} == {"ok"}
+    shown = call("doctor")
+    assert (shown.exit_code, shown.stderr) == (0, "nothing to mend\n")
+    assert "3 conversations" in shown.stdout
+
+
+def test_a_home_that_others_can_read(call: Call, sound: Path) -> None:
+    sound.chmod(0o755)
+    (sound / "hermes_state.db").chmod(0o644)
+    found = checks(call)
+    assert found["home_modes"]["fix"] == f"chmod 0700 {sound}"
+    assert found["store_modes"]["fix"] == f"chmod 0600 {sound / 'hermes_state.db'}"
+    assert (sound / "hermes_state.db").stat().st_mode & 0o777 == 0o644
+
+
+def test_an_old_sqlite(call: Call, sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Driver(newest_driver().module, (3, 40, 1))
+    monkeypatch.setattr("hermes_state.engine.driver.newest_driver", lambda: old)
+    assert "pysqlite3" in checks(call)["sqlite"]["fix"]
+
+
+def test_a_disk_that_is_almost_full(call: Call, sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    assert "only 1.0 kB free" in checks(call)["space"]["message"]
+
+
+def test_a_write_ahead_log_that_grew(call: Call, sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "WAL_IS_LARGE_BYTES", 0)
+    assert checks(call)["wal"]["status"] == "finding"
+
+
+def test_a_store_that_can_not_be_opened(call: Call, sound: Path) -> None:
+    (sound / "hermes_state.db").write_bytes(b"this was a database once, " * 400)
+    assert checks(call)["store"]["status"] == "finding"
+
+
+def test_no_store_yet_is_no_fault(call: Call, home: Path) -> None:
+    assert checks(call)["store"]["status"] == "note"
+    assert not home.exists()
+
+
+def test_a_hermes_home_never_imported_is_a_finding_and_news_are_a_note(call: Call, sound: Path) -> None:
+    import sqlite3
+
+    from test_commands_import import SCHEMA
+
+    with sqlite3.connect(sound / "state.db") as connection:
+        connection.executescript(SCHEMA)
+    assert checks(call)["hermes_home"]["fix"] == "hermes-state import hermes"
+    call("import", "hermes")
+    assert "hermes_home" not in checks(call)
+    connection.execute("INSERT INTO sessions (id, source, started_at) VALUES ('h2', 'cli', 1767225700)")
+    connection.execute(
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('h2', 'user', 'new', 1767225700)"
+    )
+    connection.commit()
+    connection.close()
+    assert checks(call)["hermes_home"]["status"] == "note"
