@@ -51,11 +51,10 @@ def shade(number: int, most: int) -> int:
 
 
 def _months(mondays: list[date]) -> Text:
-    """The months' names above the weeks in which they begin."""
-    line = " " * _LABEL
-    for n, monday in enumerate(mondays):
-        begins = n == 0 or monday.month != mondays[n - 1].month
-        column = _LABEL + n * _WEEK
-        if begins and len(line) <= column:
-            line = f"{line:<{column}}{monday:%b} "
-    return Text(line.rstrip(), style="dim")
+    """The months' names above the weeks in which they begin; one that has no room gives way to the next."""
+    starts = [n for n, monday in enumerate(mondays) if n == 0 or monday.month != mondays[n - 1].month]
+    line = ""
+    for n, following in zip(starts, [*starts[1:], len(mondays) + 2], strict=True):
+        if following - n >= 2:
+            line = f"{line:<{_LABEL + n * _WEEK}}{mondays[n]:%b}"
+    return Text(line, style="dim")
