@@ -1,0 +1,265 @@
+"""What a home holds: every file, folder and link that goes into a backup, and every one that does not, with its reason.
+
+Nothing is followed: a link is what it says, a folder that is a link is a link. Nothing is opened that could block or be
+hurt by it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_state.portability import apart
+from hermes_state.portability.databases import MAGIC, SIDECARS
+from hermes_state.portability.format import Kind
+from hermes_state.portability.ownership import own_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hermes_state.portability.rules import Rules
+
+# A folder that is left out is counted, for the summary, up to this many files: one with millions must not take hours.
+COUNTED_FILES = 20_000
+# The smallest page, so the smallest database.
+_MIN_DATABASE_BYTES = 512
+_SPECIAL = {stat.S_IFSOCK: "socket", stat.S_IFIFO: "named pipe", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """Something to take along.
+
+    Attributes:
+        path: relative to the root, with `/`; bytes that are no UTF-8 as `surrogateescape` does.
+        kind, mode, mtime_ns, size, target: as in `format.Entry`, when it was looked at.
+        is_database: it is to be copied through SQLite.
+    """
+
+    path: str
+    kind: Kind
+    mode: int
+    mtime_ns: int
+    size: int = 0
+    target: str = ""
+    is_database: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """Something that a rule leaves out. `files` and `bytes` are lower bounds where `is_counted` is false."""
+
+    path: str
+    reason: str
+    is_dir: bool = False
+    files: int = 1
+    bytes: int = 0
+    is_counted: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unreadable:
+    """Something that should go in and can't."""
+
+    path: str
+    reason: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Collection:
+    """What a walk found, folders before what is in them."""
+
+    found: list[Found] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    entries: list[os.DirEntry[str]]
+    names: frozenset[str]
+
+
+def collect(root: Path, rules: Rules, *, skip: Iterable[Path] = (), only: Iterable[str] = ()) -> Collection:
+    """Walk a folder.
+
+    Args:
+        root: may be a link itself.
+        skip: folders and files that are not even to be mentioned, such as the archive that is being written.
+        only: top-level names to look at; empty: all.
+
+    Raises:
+        OSError: the root itself can't be read.
+    """
+    walk = _Walk(os.path.realpath(root), rules, {os.path.realpath(path) for path in skip}, frozenset(only))
+    walk.run()
+    return walk.result
+
+
+class _Walk:
+    def __init__(self, root: str, rules: Rules, skip: set[str], only: frozenset[str]) -> None:
+        self.root, self.rules, self.skip, self.only = root, rules, skip, only
+        self.result = Collection()
+        self.own_files = own_files()
+        self.asked: dict[tuple[int, int], bool] = {}
+
+    def run(self) -> None:
+        listing = _list(self.root)
+        if self.only:
+            listing = _Listing([entry for entry in listing.entries if entry.name in self.only], listing.names)
+        # A stack of its own, since a home may be deeper than Python's.
+        waiting = [("", listing, "")]
+        while waiting:
+            path, listing, reason = waiting.pop()
+            waiting += reversed(self._folder(path, listing, reason))
+
+    def _folder(self, path: str, listing: _Listing, reason: str) -> list[tuple[str, _Listing, str]]:
+        """Look at what a folder holds; returns the folders in it that are to be walked.
+
+        Args:
+            reason: why a rule leaves the folder out, although another may take something in it; "": none does.
+        """
+        inner = []
+        for entry in listing.entries:
+            child = f"{path}/{entry.name}" if path else entry.name
+            if entry.path in self.skip or self._is_sidecar(entry, listing.names):
+                continue
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    inner += self._child_folder(child, entry, reason)
+                else:
+                    self._child(child, entry, listing.names, reason)
+            except FileNotFoundError:  # it went while we looked: then it is not in this home
+                continue
+            except OSError as error:
+                self._cannot(child, error)
+        return inner
+
+    def _child_folder(self, path: str, entry: os.DirEntry[str], reason: str) -> list[tuple[str, _Listing, str]]:
+        try:
+            listing, failure = _list(entry.path), None
+        except OSError as error:
+            listing, failure = _Listing([], frozenset()), error
+        rule = self.rules.decide(path, entry.path, is_dir=True, names=None if failure else listing.names)
+        why = reason if rule is None else rule.reason
+        if why:
+            if self.rules.may_keep_below(path):
+                return [(path, listing, why)]
+            self._leave_folder(path, entry.path, why)
+            return []
+        if failure is not None:
+            self._cannot(path, failure)
+        if reason:
+            self._add_parents(path)
+        self.result.found.append(self._described(path, entry, Kind.DIR))
+        return [(path, listing, "")]
+
+    def _add_parents(self, path: str) -> None:
+        """Something is taken from a folder that is left out, so the folders above it are needed."""
+        known = {found.path for found in self.result.found if found.kind is Kind.DIR}
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            parent = "/".join(parts[:depth])
+            if parent not in known:
+                status = Path(self.root, parent).lstat()
+                self.result.found.append(_of_status(parent, status, Kind.DIR))
+
+    def _child(self, path: str, entry: os.DirEntry[str], names: frozenset[str], reason: str) -> None:
+        rule = self.rules.decide(path, entry.path, is_dir=False, names=names)
+        status = entry.stat(follow_symlinks=False)
+        why = (reason if rule is None else rule.reason) or _SPECIAL.get(stat.S_IFMT(status.st_mode))
+        if why:
+            self.result.left_out.append(LeftOut(path=path, reason=why, bytes=status.st_size))
+            return
+        if reason:
+            self._add_parents(path)
+        self.result.found.append(self._described(path, entry, Kind.LINK if entry.is_symlink() else Kind.FILE))
+
+    def _described(self, path: str, entry: os.DirEntry[str], kind: Kind) -> Found:
+        status = entry.stat(follow_symlinks=False)
+        target = os.readlink(entry.path) if kind is Kind.LINK else ""  # noqa: PTH115  text, unchanged
+        is_database = kind is Kind.FILE and self._is_database(entry.path, status)
+        return _of_status(path, status, kind, target=target, is_database=is_database)
+
+    def _is_database(self, path: str, status: os.stat_result) -> bool:
+        if status.st_size < _MIN_DATABASE_BYTES:
+            return False
+        identity = (status.st_dev, status.st_ino)
+        if identity not in self.own_files:
+            return _begins_as_database(path)
+        if identity not in self.asked:
+            self.asked[identity] = apart.is_database(path)
+        return self.asked[identity]
+
+    def _is_sidecar(self, entry: os.DirEntry[str], names: frozenset[str]) -> bool:
+        """Whether it is the WAL, journal or lock file of a database, which are in the database's copy."""
+        for suffix in SIDECARS:
+            if entry.name.endswith(suffix) and entry.name.removesuffix(suffix) in names:
+                database = entry.path.removesuffix(suffix)
+                try:
+                    status = Path(database).lstat()
+                    return stat.S_ISREG(status.st_mode) and self._is_database(database, status)
+                except OSError:  # gone or unreadable: then the file stands for itself
+                    return False
+        return False
+
+    def _leave_folder(self, path: str, absolute: str, reason: str) -> None:
+        files, size, is_counted = _count(absolute)
+        self.result.left_out.append(
+            LeftOut(path=path, reason=reason, is_dir=True, files=files, bytes=size, is_counted=is_counted)
+        )
+
+    def _cannot(self, path: str, error: OSError) -> None:
+        self.result.unreadable.append(Unreadable(path=path, reason=error.strerror or str(error)))
+
+
+def _of_status(path: str, status: os.stat_result, kind: Kind, *, target: str = "", is_database: bool = False) -> Found:
+    return Found(
+        path=path,
+        kind=kind,
+        mode=0o777 if kind is Kind.LINK else stat.S_IMODE(status.st_mode),
+        mtime_ns=status.st_mtime_ns,
+        size=status.st_size if kind is Kind.FILE else 0,
+        target=target,
+        is_database=is_database,
+    )
+
+
+def _list(path: str) -> _Listing:
+    with os.scandir(path) as entries:
+        found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+    return _Listing(found, frozenset(entry.name for entry in found))
+
+
+def _count(folder: str) -> tuple[int, int, bool]:
+    """Files and bytes in a folder that is left out, and whether all were counted."""
+    files = size = 0
+    waiting = [folder]
+    while waiting:
+        try:
+            listing = _list(waiting.pop())
+        except OSError:  # it is left out, so nothing is lost; the count is a lower bound
+            continue
+        for entry in listing.entries:
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+                continue
+            files += 1
+            try:
+                size += entry.stat(follow_symlinks=False).st_size
+            except OSError:  # gone meanwhile
+                continue
+        if files >= COUNTED_FILES:
+            return files, size, not waiting
+    return files, size, True
+
+
+def _begins_as_database(path: str) -> bool:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        return os.read(descriptor, len(MAGIC)) == MAGIC
+    finally:
+        os.close(descriptor)

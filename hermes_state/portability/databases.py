@@ -1,0 +1,234 @@
+"""Copies of the databases of a home, each as it is at one moment, made while their programs write.
+
+A database of another program is copied page by page through SQLite's backup API. The two kinds that consist mostly of
+full-text indexes, our own store and a Hermes `state.db`, are copied table by table out of one snapshot instead, and the
+indexes that can be built again stay behind: they are four fifths of the bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from hermes_state.engine.copying import copy_database
+from hermes_state.engine.driver import newest_driver
+from hermes_state.engine.failures import is_driver_error, translated
+from hermes_state.errors import StoreBusy
+from hermes_state.portability.derived import DerivedIndex, find, shadows_of
+from hermes_state.portability.tables import Entry, SchemaChanged, copy_tables, is_virtual, quoted, schema_of, uri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MAGIC = b"SQLite format 3\0"
+SIDECARS = ("-wal", "-shm", "-journal")
+# How long a copy waits for a database in rollback mode whose writer is inside a commit.
+_BUSY_MS = 10_000
+# How often a copy begins again because the schema changed under it.
+_TRIES = 3
+_OUR_INDEX = "message_index"
+# The index of our store is gone: the next search, or a restore, builds it. `hermes_state.index` reads it so.
+_FORGET_OUR_INDEX = "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"
+
+
+class Kind(StrEnum):
+    """Whose database it is."""
+
+    OURS = "hermes-state"
+    HERMES = "hermes"
+    OTHER = "sqlite"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copy:
+    """A database as it was at one moment.
+
+    Attributes:
+        path: where the copy lies; a plain file that needs no WAL beside it.
+        kind, schema: whose it is, and the version its program says it has.
+        rows: how many rows each table of it has.
+        left_out: the indexes that were left out.
+        indexes: of those, the ones that need a description to be built again.
+        damage: what SQLite says is wrong with the copy; "" when it is sound.
+    """
+
+    path: Path
+    kind: Kind
+    schema: str
+    rows: dict[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    indexes: tuple[DerivedIndex, ...] = ()
+    damage: str = ""
+
+
+@contextmanager
+def reading(path: Path, *, immutable: bool = False) -> Iterator[Any]:
+    """A connection that only reads a database, wherever it lies and whatever its name is."""
+    address = uri(path, "ro") + ("&immutable=1" if immutable else "")
+    module = newest_driver().module
+    with translated(path), closing(module.connect(address, uri=True, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        yield connection
+
+
+def copy(source: Path, target: Path, *, keep_indexes: bool = False) -> Copy:
+    """Copy a database that others may be writing to.
+
+    Args:
+        source: the database; it is never written to.
+        target: the file to make; nothing may be there.
+        keep_indexes: take full-text indexes along, so that a restore need not build them.
+
+    Raises:
+        StoreDamaged: SQLite can't read it through.
+        StoreUnavailable, DiskFull, StoreBusy: as it says. After any error nothing is left of the copy.
+    """
+    try:
+        for _ in range(_TRIES):
+            try:
+                return _copy(source, target, keep_indexes=keep_indexes)
+            except SchemaChanged:
+                remove(target)
+        _give_up(source)
+    except BaseException:
+        remove(target)
+        raise
+
+
+def _give_up(source: Path) -> NoReturn:
+    raise StoreBusy(str(source), waited_s=0, holder="a program that changes its schema")
+
+
+def remove(database: Path) -> None:
+    """Delete a database and what SQLite may have left beside it."""
+    for name in (database.name, *(f"{database.name}{suffix}" for suffix in SIDECARS)):
+        database.with_name(name).unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path, *, keep_indexes: bool) -> Copy:
+    with _snapshot(source) as connection:
+        schema = schema_of(connection)
+        kind = kind_of(schema)
+        indexes = [] if keep_indexes else _left_out(connection, kind, schema)
+        if not indexes:
+            copy_database(connection, target, newest_driver().module)
+    if indexes:
+        without = {name for index in indexes for name in shadows_of(index.name)}
+        triggers = {entry.name for entry in schema for index in indexes if entry.sql in index.triggers}
+        after = [_FORGET_OUR_INDEX] if kind is Kind.OURS else []
+        with translated(source):
+            copy_tables(source, target, schema, without | triggers, busy_ms=_BUSY_MS, afterwards=after)
+    return _described(target, kind, indexes)
+
+
+@contextmanager
+def _snapshot(source: Path) -> Iterator[Any]:
+    """A reading connection; where nothing can be made beside the file and no WAL is left, SQLite must be told so."""
+    wal = source.with_name(f"{source.name}-wal")
+    immutable = not os.access(source.parent, os.W_OK) and not wal.exists()
+    with reading(source, immutable=immutable) as connection:
+        yield connection
+
+
+def kind_of(schema: list[Entry]) -> Kind:
+    """Whose database has this schema."""
+    tables = {entry.name for entry in schema if entry.type == "table"}
+    if {"store_state", "alembic_version", "messages"} <= tables:
+        return Kind.OURS
+    return Kind.HERMES if {"sessions", "messages", "schema_version"} <= tables else Kind.OTHER
+
+
+def _left_out(connection: Any, kind: Kind, schema: list[Entry]) -> list[DerivedIndex]:
+    if kind is Kind.OURS:
+        create = next((entry.sql for entry in schema if entry.name == _OUR_INDEX and entry.sql), None)
+        known = {row[1] for row in connection.execute("PRAGMA table_info(store_state)")}
+        if create is None or not {"indexed_through", "segmentation", "rebuild_from"} <= known:
+            return []
+        return [DerivedIndex(name=_OUR_INDEX, create=create, triggers=())]
+    if kind is Kind.HERMES and not _is_being_rebuilt(connection):
+        return [index for index in find(schema) if index.name.startswith("messages_fts") and _opens(connection, index)]
+    return []
+
+
+def _is_being_rebuilt(connection: Any) -> bool:
+    """Newer Hermes versions fill an index over days and note in `state_meta` how far they are: then it stays."""
+    if not connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'state_meta'").fetchone()[0]:
+        return False
+    query = "SELECT count(*) FROM state_meta WHERE key LIKE 'fts!_rebuild%' ESCAPE '!'"
+    return bool(connection.execute(query).fetchone()[0])
+
+
+def _opens(connection: Any, index: DerivedIndex) -> bool:
+    """Whether this SQLite has the index's tokenizer: what it can't build again, it must not leave out."""
+    try:
+        connection.execute(f"SELECT rowid FROM {index.name} LIMIT 0")  # noqa: S608  letters and digits only
+    except Exception as error:
+        if not is_driver_error(error):
+            raise
+        return False
+    return True
+
+
+# --- what a copy is -----------------------------------------------------------------------------------------------
+
+
+def _described(target: Path, kind: Kind, indexes: list[DerivedIndex]) -> Copy:
+    """Prove the copy, and say what it holds."""
+    with reading(target, immutable=True) as connection:
+        return Copy(
+            path=target,
+            kind=kind,
+            schema=_version(connection, kind),
+            rows=_counts(connection, kind),
+            left_out=tuple(index.name for index in indexes),
+            indexes=tuple(index for index in indexes if index.name != _OUR_INDEX),
+            damage=check(connection),
+        )
+
+
+def check(connection: Any) -> str:
+    """What SQLite finds wrong with a database; "" when nothing is.
+
+    Full-text indexes are left to their programs: they are derived, to read one against its rows takes longer than all
+    else, and a newer SQLite than the one that wrote it calls some differences of tokenizers `malformed`.
+    """
+    try:
+        schema = schema_of(connection)
+        if not any(is_virtual(entry) for entry in schema):
+            return _findings(connection, "PRAGMA integrity_check(5)")
+        tables = [entry.name for entry in schema if entry.type == "table" and not is_virtual(entry)]
+        found = (_findings(connection, f"PRAGMA integrity_check({quoted(name)})") for name in tables)
+        return "; ".join(filter(None, found))
+    except Exception as error:
+        if not is_driver_error(error):
+            raise
+        return str(error)
+
+
+def _findings(connection: Any, pragma: str) -> str:
+    findings = [row[0] for row in connection.execute(pragma).fetchall()]
+    return "" if findings == ["ok"] else "; ".join(findings)
+
+
+def _version(connection: Any, kind: Kind) -> str:
+    query = {
+        Kind.OURS: "SELECT version_num FROM alembic_version",
+        Kind.HERMES: "SELECT version FROM schema_version",
+        Kind.OTHER: "PRAGMA user_version",
+    }[kind]
+    row = connection.execute(query).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _counts(connection: Any, kind: Kind) -> dict[str, int]:
+    """The rows of the tables a person thinks of; to count those of an unknown database could take long."""
+    if kind is Kind.OTHER:
+        return {}
+    return {
+        name: int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0])  # noqa: S608  a fixed list
+        for name in ("sessions", "messages")
+    }

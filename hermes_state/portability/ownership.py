@@ -1,0 +1,89 @@
+"""Which files this process, and other processes, hold open."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+_DESCRIPTORS = ("/proc/self/fd", "/dev/fd")
+_MAX_DESCRIPTORS = 4096
+
+
+class Holder(NamedTuple):
+    """A process that has something of a folder open."""
+
+    pid: int
+    command: str
+    path: str
+
+    def __str__(self) -> str:
+        command = f" ({self.command})" if self.command else ""
+        return f"process {self.pid}{command} has {self.path} open"
+
+
+def own_files() -> set[tuple[int, int]]:
+    """Device and inode of every file this process has open.
+
+    Closing any descriptor of a file drops all locks the process has on it, SQLite's too. So a file in this set must not
+    be opened but through SQLite.
+    """
+    found = set()
+    for descriptor in _own_descriptors():
+        try:
+            status = os.fstat(descriptor)
+        except OSError:  # closed meanwhile, as the one that listed the folder is
+            continue
+        found.add((status.st_dev, status.st_ino))
+    return found
+
+
+def _own_descriptors() -> list[int]:
+    for folder in _DESCRIPTORS:
+        try:
+            return [int(name) for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208  names only
+        except OSError:  # another system
+            continue
+    return list(range(_MAX_DESCRIPTORS))
+
+
+def holders(folder: Path) -> list[Holder]:
+    """The processes that have a file in a folder open, this one too, where the system can tell (Linux)."""
+    root = os.path.realpath(folder)
+    found = []
+    for pid in _processes():
+        path = _held_by(pid, root)
+        if path:
+            found.append(Holder(pid, _command(pid), path))
+    return found
+
+
+def _processes() -> list[int]:
+    try:
+        return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208  names only
+    except OSError:  # no /proc
+        return []
+
+
+def _held_by(pid: int, root: str) -> str:
+    """A file below a folder that a process has open; "" when it has none or can't be looked at."""
+    try:
+        names = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208  names only
+    except OSError:  # it ended, or is another user's
+        return ""
+    for name in names:
+        try:
+            path = os.readlink(f"/proc/{pid}/fd/{name}")  # noqa: PTH115  it is text, not a path of ours
+        except OSError:  # closed meanwhile
+            continue
+        if path.startswith(f"{root}/"):
+            return path
+    return ""
+
+
+def _command(pid: int) -> str:
+    try:
+        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it ended meanwhile
+        return ""
+    return raw.replace(b"\0", b" ").decode("utf-8", "replace").strip()[:80]

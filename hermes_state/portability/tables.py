@@ -1,0 +1,154 @@
+"""Copying a database table by table out of one snapshot, as VACUUM does, without some of its tables.
+
+When two tables have equal definitions and the target is empty, SQLite moves whole records (its "transfer
+optimization"), so the cost is that of the pages which are kept, not of the whole file.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from hermes_state.engine.driver import newest_driver
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+# Names by which a table's implicit key can be asked for, unless a column is called so.
+_ROWID_NAMES = ("rowid", "_rowid_", "oid")
+# Of the file header, what a program may rely on. `page_size` and `encoding` must be set before the first table.
+_HEADER = ("application_id", "user_version")
+_LAYOUT = ("page_size", "encoding", "auto_vacuum")
+
+
+class Entry(NamedTuple):
+    """A row of `sqlite_master`."""
+
+    type: str
+    name: str
+    table: str
+    sql: str | None
+
+
+class SchemaChanged(Exception):
+    """The database got another schema between the look at it and the copy; look again."""
+
+
+def schema_of(connection: Any, database: str = "main") -> list[Entry]:
+    """Everything a database holds, in the order it was made."""
+    query = f"SELECT type, name, tbl_name, sql FROM {database}.sqlite_master ORDER BY rowid"  # noqa: S608  ours
+    return [Entry(*row) for row in connection.execute(query)]
+
+
+def uri(path: Path, mode: str) -> str:
+    """A SQLite URI; any byte may be in the path."""
+    return f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
+
+
+def copy_tables(
+    source: Path,
+    target: Path,
+    seen: Sequence[Entry],
+    without: set[str],
+    *,
+    busy_ms: int,
+    afterwards: Sequence[str] = (),
+) -> None:
+    """Copy a database without some tables, virtual tables and triggers.
+
+    Args:
+        seen: the schema that `without` was decided by.
+        without: the names of what stays behind; indexes go with their table.
+        afterwards: statements run on the copy, in its transaction.
+
+    Raises:
+        SchemaChanged: the source no longer has the schema that was seen.
+    """
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    layout = _layout(source, busy_ms)
+    kept = [entry for entry in seen if entry.name not in without and entry.table not in without]
+    with closing(newest_driver().module.connect(uri(target, "rw"), uri=True, isolation_level=None)) as connection:
+        run = connection.execute
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", *(f"{name}='{value}'" for name, value in layout)):
+            run(f"PRAGMA {pragma}")
+        run(f"PRAGMA busy_timeout={busy_ms}")
+        run("ATTACH ? AS source", (uri(source, "ro"),))
+        run("BEGIN")
+        if schema_of(connection, "source") != list(seen):
+            raise SchemaChanged
+        _copy_kept(connection, kept)
+        for statement in afterwards:
+            run(statement)
+        run("COMMIT")
+        run("DETACH source")
+
+
+def _layout(source: Path, busy_ms: int) -> list[tuple[str, Any]]:
+    with closing(newest_driver().module.connect(uri(source, "ro"), uri=True, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA busy_timeout={busy_ms}")
+        return [(name, connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in _LAYOUT]
+
+
+def _copy_kept(connection: Any, kept: Sequence[Entry]) -> None:
+    run = connection.execute
+    run("PRAGMA writable_schema=ON")  # SQLite's own `sqlite_stat1` can't be made otherwise
+    tables = [entry for entry in kept if entry.type == "table" and entry.sql and not is_virtual(entry)]
+    for entry in tables:
+        if entry.name != "sqlite_sequence":  # comes by itself with the first AUTOINCREMENT
+            run(entry.sql)
+    for entry in kept:
+        if entry.type == "index" and entry.sql:
+            run(entry.sql)
+    for entry in sorted(tables, key=lambda entry: entry.name == "sqlite_sequence"):
+        _fill(connection, entry.name)
+    # Views, triggers and virtual tables are only descriptions: their rows are taken as they stand, so that no trigger
+    # fires and no module is asked.
+    described = [entry for entry in kept if entry.type in ("view", "trigger") or is_virtual(entry)]
+    for entry in described:
+        run("INSERT INTO main.sqlite_master VALUES (?, ?, ?, 0, ?)", tuple(entry))
+    for name in _HEADER:
+        run(f"PRAGMA main.{name}={run(f'PRAGMA source.{name}').fetchone()[0]}")
+    run("PRAGMA writable_schema=OFF")
+
+
+def is_virtual(entry: Entry) -> bool:
+    """Whether it is a virtual table, whose content lies in tables of its module."""
+    return entry.type == "table" and (entry.sql or "").lstrip().upper().startswith("CREATE VIRTUAL")
+
+
+def _fill(connection: Any, name: str) -> None:
+    table = quoted(name)
+    if name == "sqlite_sequence":
+        connection.execute("DELETE FROM main.sqlite_sequence")
+    columns = connection.execute("SELECT name, pk, type, hidden FROM pragma_table_xinfo(?, 'main')", (name,)).fetchall()
+    if _keeps_keys(connection, name, columns):
+        chosen, wanted = "", "*"
+    else:
+        chosen = ", ".join([_rowid_name(columns), *(quoted(c[0]) for c in columns if not c[3])])
+        wanted, chosen = chosen, f"({chosen})"
+    connection.execute(f"INSERT INTO main.{table} {chosen} SELECT {wanted} FROM source.{table}")  # noqa: S608  quoted
+
+
+def _keeps_keys(connection: Any, name: str, columns: Sequence[Any]) -> bool:
+    """Whether `SELECT *` brings every row's key along: the key is a column, or there is none."""
+    if any(column[3] for column in columns):
+        return False
+    keys = [column for column in columns if column[1]]
+    if len(keys) == 1 and keys[0][2].upper() == "INTEGER":
+        return True
+    query = "SELECT wr FROM pragma_table_list(?) WHERE schema = 'main'"
+    return bool(connection.execute(query, (name,)).fetchone()[0])
+
+
+def _rowid_name(columns: Sequence[Any]) -> str:
+    taken = {column[0].lower() for column in columns}
+    return next(name for name in _ROWID_NAMES if name not in taken)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes any."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
