@@ -14,12 +14,14 @@ from hermes_state.records import MessageState
 from hermes_state.session_search.budget import fit
 from hermes_state.session_search.shapes import SPEAKING, message_shape, session_shape
 from hermes_state.store import SessionDB
+from hermes_state.text import highlights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from hermes_state.records import Message, Session
+    from hermes_state.search import MessageHit
 
 # Tokens an answer may take unless the caller says otherwise: three hits with their surroundings.
 DEFAULT_BUDGET_TOKENS = 6000
@@ -143,34 +145,42 @@ class SessionSearch:
             role=roles,
             exclude_conversation=current,
         )
-        found = [(hit, db.sessions.get(hit.session_id), hit.hits[0]) for hit in hits]
+        found = [(hit, db.sessions.get(hit.session_id)) for hit in hits]
 
         def build(cap: int, window: int) -> dict[str, Any]:
-            results = [self._result(db, session, best, cap, window) for _, session, best in found]
+            results = [self._result(db, session, hit.best, given["query"], cap, window) for hit, session in found]
             answer = {"success": True, "mode": "discover", "query": given["query"], "results": results}
             answer |= {"count": len(results), "sessions_searched": db.sessions.count()}
-            degraded = list(getattr(hits, "degraded", ()))
-            return answer | ({"degraded": degraded} if degraded else {})
+            remarks = {"degraded": list(hits.degraded), "notes": list(hits.notes)}
+            return answer | {name: texts for name, texts in remarks.items() if texts}
 
         return fit(build, windows=(min(given["window"], 5), 2, 1, 0), tokens=self._budget)
 
-    def _result(self, db: SessionDB, session: Session, best: Any, cap: int, window: int) -> dict[str, Any]:
-        around = db.messages.window(session.id, best.message_id, before=window, after=window)
-        shown_ids = {message.id for message in around.messages}
-        start, end = self._bookends(db, session.id, shown_ids) if window > 1 else ([], [])
-        offset = _offset_of(around.messages, best)
-        return session_shape(session) | {
-            "when": best.created_at.isoformat(),
-            "matched_role": best.role,
-            "match_message_id": best.message_id,
-            "snippet": best.snippet,
+    def _result(
+        self, db: SessionDB, session: Session, best: MessageHit | None, query: str, cap: int, window: int
+    ) -> dict[str, Any]:
+        """One conversation found; without a message that matches (its title does), only its start and end."""
+        shown_ids: set[int] = set()
+        shown = session_shape(session)
+        if best is not None:
+            around = db.messages.window(session.id, best.message_id, before=window, after=window)
+            shown_ids = {message.id for message in around.messages}
+            offset = _offset_of(around.messages, best, query)
+            shown |= {
+                "when": best.created_at.isoformat(),
+                "matched_role": best.role,
+                "match_message_id": best.message_id,
+                "snippet": best.snippet,
+                "messages": [
+                    message_shape(message, cap, anchor=best.message_id, around=offset) for message in around.messages
+                ],
+                "messages_before": around.before,
+                "messages_after": around.after,
+            }
+        start, end = self._bookends(db, session.id, shown_ids) if window > 1 or best is None else ([], [])
+        return shown | {
             "bookend_start": [message_shape(message, min(cap, 500)) for message in start],
-            "messages": [
-                message_shape(message, cap, anchor=best.message_id, around=offset) for message in around.messages
-            ],
             "bookend_end": [message_shape(message, min(cap, 500)) for message in end],
-            "messages_before": around.before,
-            "messages_after": around.after,
         }
 
     def _bookends(self, db: SessionDB, session_id: str, shown: set[int]) -> tuple[list[Message], list[Message]]:
@@ -260,14 +270,11 @@ class SessionSearch:
             raise InvalidValue("that is the current conversation; it is in your context already")
 
 
-def _offset_of(messages: tuple[Message, ...], best: Any) -> int | None:
-    """Where the passage of a hit begins in its message, for cutting a long text around it."""
-    text = next((m.content for m in messages if m.id == best.message_id and isinstance(m.content, str)), None)
-    if text is None:
-        return None
-    plain = best.snippet.replace(">>>", "").replace("<<<", "").strip("… ")
-    found = text.find(plain[:40].split("…")[0]) if plain else -1
-    return found if found >= 0 else None
+def _offset_of(messages: tuple[Message, ...], best: MessageHit, query: str) -> int | None:
+    """Where the first match begins in the text of a hit, for cutting a long text around it."""
+    text = next((m.content for m in messages if m.id == best.message_id and isinstance(m.content, str)), "")
+    spans = highlights(text, query)
+    return spans[0][0] if spans else None
 
 
 def _arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
