@@ -9,12 +9,16 @@ Which way depends on what lies beside the file:
 * a `-wal` without `-shm`, or a journal left by a crash: SQLite would have to write to repair it, so both files are
   copied to a private folder first. The copy is made by a child process, because closing a plain descriptor of a
   database drops every lock that SQLite holds on it in the same process.
+
+It is always the standard library's SQLite that opens it, as the agent does: two SQLite libraries in one process know
+nothing of each other's locks, and where this runs inside the agent, closing in one would drop those of the other.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,7 +28,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import BUSY, CANTOPEN, LOCKED, NOTADB, READONLY, is_driver_error, result_code
 from hermes_state.errors import DiskFull, FormatError, HermesStateError, StoreBusy, StoreDamaged, StoreUnavailable
 
@@ -110,7 +113,7 @@ class ForeignDatabase:
         self.lossy_texts = 0
         self._copy: Path | None = None
         self._unlocked: Files | None = None  # files that must stay as they are, since no lock protects the reading
-        self._connection: Any = None
+        self._connection: sqlite3.Connection | None = None
         files = files_of(path)
         self.signature = files.signature
         try:
@@ -137,7 +140,7 @@ class ForeignDatabase:
 
     def _connect(self, path: Path, options: str) -> None:
         uri = f"file:{quote(str(path))}?{options}"
-        connection = newest_driver().module.connect(uri, uri=True, timeout=_BUSY_MS / 1000, isolation_level=None)
+        connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_MS / 1000, isolation_level=None)
         try:
             connection.text_factory = self._text
             connection.execute("BEGIN")
@@ -160,6 +163,7 @@ class ForeignDatabase:
 
     def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
         """The rows of a SELECT, read as they are taken."""
+        assert self._connection is not None, "closed"
         with foreign_errors(self.path, self._torn):
             yield from self._connection.execute(sql, parameters)
 

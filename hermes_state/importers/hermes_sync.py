@@ -230,8 +230,10 @@ class HermesSync:
         if moved or lost:
             self._batch.add(partial(self._lost, session_pk, moved, lost))
         for page in self._pages(ids, Thread(session.values["started_at"], taken)):
-            step = partial(self._compare, session_pk, page, known)
-            self._batch.add(step, rows=len(page), size=sum(message.size for message in page))
+            different = [m for m in page if m.foreign_id not in known or known[m.foreign_id].digest != m.digest]
+            if different:
+                step = partial(self._compare, session_pk, different, known)
+                self._batch.add(step, rows=len(different), size=sum(message.size for message in different))
 
     def _renumbered(
         self, session_pk: int, gone: Sequence[int], new: Sequence[int], known: dict[int, KnownMessage]
@@ -255,14 +257,14 @@ class HermesSync:
         step.counts["messages_gone"] += len(lost)
 
     def _compare(
-        self, session_pk: int, page: Sequence[ForeignMessage], known: dict[int, KnownMessage], step: Step
+        self, session_pk: int, different: Sequence[ForeignMessage], known: dict[int, KnownMessage], step: Step
     ) -> None:
         new: list[ForeignMessage] = []
-        for message in page:
+        for message in different:
             before = known.get(message.foreign_id)
             if before is None:
                 new.append(message)
-            elif before.digest != message.digest:
+            else:
                 step.sink.change(session_pk, before.id, message, before.digest)
                 step.counts["messages_changed"] += before.digest != GONE
         step.sink.add(session_pk, new)

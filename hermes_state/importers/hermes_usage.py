@@ -38,8 +38,8 @@ _KEY = {
     "billing_base_url": "base_url",
     "billing_mode": "mode",
 }
-# A cost of 0.0 with one of these says that nobody knows it: the ledger's column has no NULL.
-_UNKNOWN_COST = (None, "", "unknown", "none")
+# With these `cost_status` a cost of 0.0 is known; else nobody knows it, since the ledger's columns have no NULL.
+_KNOWN_AS = {"estimated_cost_usd": ("estimated", "included", "actual"), "actual_cost_usd": ("included", "actual")}
 
 
 def usage_of(session: ForeignSession, ledger: Sequence[Mapping[str, Any]]) -> list[Entry]:
@@ -75,9 +75,9 @@ def _entry(row: Mapping[str, Any], started: int, ended: int) -> Entry:
     entry |= {"cost_status": clean(text(row.get("cost_status"))), "cost_source": clean(text(row.get("cost_source")))}
     for name in _COSTS:
         value = cost(row.get(name))
-        entry[name] = None if not value and entry["cost_status"] in _UNKNOWN_COST else value
+        entry[name] = value if value or entry["cost_status"] in _KNOWN_AS[name] else None
     entry["first_at"] = moments.instant(row.get("first_seen")) or started
-    entry["last_at"] = moments.instant(row.get("last_seen")) or ended
+    entry["last_at"] = max(moments.instant(row.get("last_seen")) or ended, entry["first_at"])
     return entry
 
 
@@ -89,6 +89,8 @@ def _merge(entries: dict[Key, Entry], entry: Entry) -> None:
     for name in _NUMBERS:
         if entry[name] is not None:
             known[name] = (known[name] or 0) + entry[name]
+    known["first_at"] = min(known["first_at"], entry["first_at"])
+    known["last_at"] = max(known["last_at"], entry["last_at"])
 
 
 def add_usage(connection: Connection, session_pk: int, entries: Sequence[Entry]) -> int:
