@@ -1,18 +1,320 @@
-"""The full-text index of messages: derived data, brought up to date behind the appends."""
+"""The full-text index of messages: derived data, brought up to date behind the appends.
+
+`store_state.indexed_through` is the watermark: every message up to that id is in the index, none above it is. An append
+moves nothing; `catch_up` reads the messages above the mark, segments them without any lock, and adds them in short
+write transactions that also move the mark. So a kill at any moment leaves an index that says truly how far it goes, a
+rebuild goes on where it stopped, and two processes that catch up at once never add a message twice.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import DBAPIError
+
+from hermes_state import index_zones
+from hermes_state.codec import searchable_text
+from hermes_state.engine import fts
+from hermes_state.engine.failures import result_code
+from hermes_state.engine.lookups import rows
+from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged
+from hermes_state.schema import messages, store_state
+from hermes_state.text import SEGMENTATION, index_text, segment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
+    from hermes_state.engine import Engine
 
-def forget(connection: Connection, rows: Sequence[Any]) -> None:
+# Messages added in one write transaction, and the characters of text after which a batch ends early: some 10 ms of CPU
+# under the write lock, so that an append of another process waits no longer than for any other commit.
+BATCH_MESSAGES = 200
+BATCH_CHARS = 400_000
+# Merge steps after each batch; one or two keep up with a batch, more are needed after an interruption.
+_MERGES_PER_BATCH = 3
+_CORRUPT = 11
+
+_m, _state = messages.c, store_state.c
+_COLUMNS = (_m.id, _m.created_at, _m.content, _m.content_format, _m.tool_calls)
+_STATE = (
+    "SELECT indexed_through, segmentation, rebuild_from, coalesce((SELECT max(id) FROM messages), 0) FROM store_state"
+)
+
+
+class Mark(NamedTuple):
+    """Where the index stands. Ids are message ids; `newest` is the newest message's."""
+
+    indexed_through: int
+    segmentation: str | None
+    rebuild_from: int | None
+    newest: int
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the index may be asked: there is one, and it was built by these rules or by newer ones."""
+        return self.segmentation is not None and _rules(self.segmentation) >= _OUR_RULES
+
+    @property
+    def is_current(self) -> bool:
+        """Whether every message is in the index."""
+        return self.is_usable and self.newest <= self.indexed_through
+
+
+class _Batch(NamedTuple):
+    mark: Mark
+    last: int
+    rows: Sequence[Any]
+    documents: list[fts.Document]
+
+
+def mark(connection: Connection) -> Mark:
+    """Where the index stands, in the caller's snapshot."""
+    return Mark._make(rows(connection, _STATE)[0])
+
+
+def document(row: Any) -> fts.Document | None:
+    """A stored message as the index has it; None for one with nothing to find."""
+    words, grams = index_text(segment(searchable_text(row.content, row.content_format, row.tool_calls)))
+    return fts.Document(row.id, words, grams) if words or grams else None
+
+
+def forget(connection: Connection, gone: Sequence[Any]) -> None:
     """Take messages out of the index, inside the transaction that deletes them.
 
+    A damaged index hinders no deletion: it is marked to be built again.
+
     Args:
-        rows: with `id`, `content`, `content_format` and `tool_calls`, as they are stored.
+        gone: rows with `id`, `content`, `content_format` and `tool_calls`, as they are stored.
     """
+    stand = mark(connection)
+    if stand.segmentation is None:
+        return
+    documents = [found for row in gone if row.id <= stand.indexed_through and (found := document(row))]
+    try:
+        with connection.begin_nested():
+            fts.delete(connection, documents)
+    except DBAPIError as error:
+        if not _is_index_fault(error):
+            raise
+        connection.execute(update(store_state).values(segmentation=None))
+
+
+def _is_index_fault(error: BaseException) -> bool:
+    return result_code(error) == _CORRUPT or any(sign in str(error) for sign in ("no such module", "message_index"))
+
+
+class MessageIndex:
+    """The index of one store.
+
+    Attributes:
+        is_available: whether this SQLite has FTS5. Without it nothing is indexed and a search reads the messages.
+        damage: what was wrong with the index when it had to be built anew by this handle, else "".
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._catching_up = threading.Lock()
+        self._available: bool | None = None
+        self.damage = ""
+
+    @property
+    def is_available(self) -> bool:
+        """Whether there can be an index at all."""
+        if self._available is None:
+            with self._engine.read() as connection:
+                self._available = fts.is_available(connection)
+        return self._available
+
+    def mark(self) -> Mark:
+        """Where the index stands now."""
+        with self._engine.read() as connection:
+            return mark(connection)
+
+    def pending(self) -> int:
+        """How many messages are not yet in the index."""
+        with self._engine.read() as connection:
+            stand = mark(connection)
+            after = stand.indexed_through if stand.is_usable else 0
+            query = select(func.count()).select_from(messages).where(_m.id > after)
+            return int(connection.execute(query).scalar_one())
+
+    # --- catching up --------------------------------------------------------------------------------------------
+
+    def catch_up(
+        self,
+        *,
+        budget_s: float | None = None,
+        lock_budget_s: float | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> bool:
+        """Add the messages that are not yet in the index. True when none is left.
+
+        Args:
+            budget_s: stop after so many seconds, at the end of a batch; None: go on to the end.
+            lock_budget_s: seconds each batch may wait for other writers; None: the store's own.
+            progress: called after each batch with the highest id added and the highest there is.
+
+        Raises:
+            StoreBusy: another process kept the write lock; what was added before stays.
+            StoreDamaged: the database itself is not sound. A damaged index alone is built anew.
+        """
+        if self._engine.read_only or not self.is_available:
+            return self.is_available and self.mark().is_current
+        deadline = None if budget_s is None else time.monotonic() + budget_s
+        if not self._catching_up.acquire(timeout=-1 if budget_s is None else max(budget_s, 0.0)):
+            return False
+        try:
+            return self._catch_up(deadline, lock_budget_s, progress)
+        finally:
+            self._catching_up.release()
+
+    def _catch_up(
+        self, deadline: float | None, lock_budget_s: float | None, progress: Callable[[int, int], object] | None
+    ) -> bool:
+        while True:
+            batch = self._next_batch()
+            if batch is None:
+                return True
+            with self._rebuilding_when_damaged(lock_budget_s):
+                if not batch.mark.is_usable:
+                    self._start_over(lock_budget_s, is_rebuild=batch.mark.segmentation is not None)
+                elif self._add(batch, lock_budget_s):
+                    self.merge(steps=_MERGES_PER_BATCH, lock_budget_s=lock_budget_s)
+                    if progress is not None:
+                        progress(batch.last, batch.mark.newest)
+            if deadline is not None and time.monotonic() >= deadline:
+                return self.mark().is_current
+
+    def _next_batch(self) -> _Batch | None:
+        """The next messages to add, segmented; None when all are in and no rebuild waits to be called done."""
+        with self._engine.read() as connection:
+            stand = mark(connection)
+            if not stand.is_usable:
+                return _Batch(stand, 0, (), [])
+            if stand.is_current and stand.rebuild_from is None:
+                return None
+            query = select(*_COLUMNS).where(_m.id > stand.indexed_through).order_by(_m.id).limit(BATCH_MESSAGES)
+            some = connection.execute(query).fetchall()
+        documents: list[fts.Document] = []
+        taken = chars = 0
+        for row in some:
+            taken += 1
+            if found := document(row):
+                documents.append(found)
+                chars += len(found.words) + len(found.grams)
+            if chars >= BATCH_CHARS:
+                break
+        last = some[taken - 1].id if taken < len(some) else max(stand.newest, stand.indexed_through)
+        if taken == len(some) == BATCH_MESSAGES:
+            last = some[-1].id
+        return _Batch(stand, last, some[:taken], documents)
+
+    def _add(self, batch: _Batch, lock_budget_s: float | None) -> bool:
+        """Write one batch; False when the store has moved on since it was read, so that it must be read again."""
+        with self._engine.write(budget_s=lock_budget_s) as connection:
+            stand = mark(connection)
+            if stand.indexed_through != batch.mark.indexed_through or stand.segmentation != batch.mark.segmentation:
+                return False
+            span = _m.id.between(stand.indexed_through + 1, batch.last)
+            if connection.execute(select(func.count()).where(span)).scalar_one() != len(batch.rows):
+                return False  # some were deleted meanwhile, and must not get in
+            fts.insert(connection, batch.documents)
+            index_zones.extend(connection, [(row.id, row.created_at) for row in batch.rows])
+            rebuilt = None if stand.rebuild_from is None or batch.last >= stand.newest else batch.last
+            connection.execute(update(store_state).values(indexed_through=batch.last, rebuild_from=rebuilt))
+        return True
+
+    # --- building anew ------------------------------------------------------------------------------------------
+
+    def rebuild(self, *, progress: Callable[[int, int], object] | None = None) -> None:
+        """Build the index anew from the messages. When it is stopped half-way, the next `catch_up` goes on.
+
+        Raises:
+            StoreBusy, StoreDamaged: as `catch_up`.
+            InvalidValue: this SQLite has no FTS5, so there is nothing to build.
+        """
+        if not self.is_available:
+            raise InvalidValue(
+                "this SQLite was built without FTS5", hint="`pip install pysqlite3` brings one that has it"
+            )
+        with self._catching_up:
+            self._start_over(None, is_rebuild=True)
+            self._catch_up(None, None, progress)
+
+    def _start_over(self, lock_budget_s: float | None, *, is_rebuild: bool) -> None:
+        """Empty the index; what is to be added then is everything."""
+        try:
+            with self._engine.write(budget_s=lock_budget_s) as connection:
+                fts.drop(connection)
+                self._begin(connection, is_rebuild=is_rebuild)
+        except StoreDamaged:
+            with self._engine.write(budget_s=lock_budget_s) as connection:
+                fts.forsake(connection)
+            with self._engine.write(budget_s=lock_budget_s) as connection:
+                self._begin(connection, is_rebuild=True)
+
+    @staticmethod
+    def _begin(connection: Connection, *, is_rebuild: bool) -> None:
+        fts.create(connection)
+        index_zones.clear(connection)
+        values = {"indexed_through": 0, "segmentation": SEGMENTATION, "rebuild_from": 0 if is_rebuild else None}
+        connection.execute(update(store_state).values(**values))
+
+    @contextmanager
+    def _rebuilding_when_damaged(self, lock_budget_s: float | None) -> Iterator[None]:
+        """Run a step that writes to the index; when SQLite calls something malformed, suspect the index first."""
+        try:
+            yield
+        except StoreDamaged as error:
+            if self.damage:  # built anew once already: it is not the index
+                raise
+            self.report_damage(error, lock_budget_s=lock_budget_s)
+
+    def report_damage(self, error: StoreDamaged, *, lock_budget_s: float | None = None) -> None:
+        """A statement on the index failed: start it anew. The messages are canonical, the index is not.
+
+        Raises:
+            StoreDamaged: it can't be started anew either, so more than the index is damaged.
+        """
+        self.damage = error.message
+        if not self._engine.read_only:
+            self._start_over(lock_budget_s, is_rebuild=True)
+
+    # --- upkeep -------------------------------------------------------------------------------------------------
+
+    def merge(self, *, steps: int, lock_budget_s: float | None = None) -> bool:
+        """Merge the index's segments in so many short write transactions at most. False when nothing is left to do."""
+        for _ in range(steps):
+            with self._engine.write(budget_s=lock_budget_s) as connection:
+                if not fts.merge(connection):
+                    return False
+        return True
+
+    def purge(self) -> None:
+        """Rewrite the index, so that no trace of deleted messages is left in it. Holds the write lock throughout."""
+        self.catch_up()
+        with self._engine.write() as connection:
+            if mark(connection).is_usable:
+                fts.optimize(connection)
+
+    def try_catch_up(self, *, budget_s: float, lock_budget_s: float) -> bool:
+        """As `catch_up`, for a caller that can do without: False also when another process holds the write lock."""
+        try:
+            return self.catch_up(budget_s=budget_s, lock_budget_s=lock_budget_s)
+        except StoreBusy:
+            return False
+
+
+def _rules(segmentation: str) -> tuple[tuple[int, ...], ...]:
+    """`1+stem2.2+unicode15.0.0` as numbers, so that newer rules compare greater."""
+    parts = (part.strip("abcdefghijklmnopqrstuvwxyz") for part in segmentation.split("+"))
+    return tuple(tuple(int(number) for number in part.split(".") if number.isdigit()) for part in parts)
+
+
+_OUR_RULES = _rules(SEGMENTATION)

@@ -1,0 +1,186 @@
+"""Which messages are worth ranking: chosen from the index at a cost that does not grow with how common a word is.
+
+A list of all messages with a common word is long, and most of its entries rank nowhere. So lists are read newest first
+and cut off:
+
+* a query whose hits must all meet one condition takes the newest `STRICT_HITS` of them;
+* an open query (words of which any may be there) takes first the messages with all words, then those with all but the
+  most common, and so on; then the list of each word, rarest first, up to `LIST_HITS` each and `ALL_HITS` together.
+  Which of the messages found by then also hold a word whose list was cut off is asked in one more look per such word.
+
+So a message with a rare word is always found, wherever it is; one with all the words too; and one that holds only words
+that thousands of newer messages hold is not. `Pool.cut` says which words that was, for `explain`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from hermes_state.search.plan import either, together
+from hermes_state.text import And
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hermes_state.search.plan import Piece, Plan
+    from hermes_state.text.query import Node
+
+# Hits of a strict query that are ranked: the newest ones. 1,000 cost 0.5 ms.
+STRICT_HITS = 1_000
+# Hits of a single common word; one list is read, so it may be longer.
+SINGLE_HITS = 2_000
+# Entries read of one word's list in an open query, and of all lists together: 5 ms at most.
+LIST_HITS = 2_000
+ALL_HITS = 12_000
+# Messages with all words, or all but the most common ones, that are taken per step.
+TOGETHER_HITS = 400
+# Steps of that kind at most: all words, without the most common, without the two most common, …
+MAX_STEPS = 8
+# With so many messages that hold all the words, the others are not looked at.
+ENOUGH_TOGETHER = 200
+# Entries read of every list to begin with, to know how common a word is.
+PROBE_HITS = 500
+
+
+class Source(Protocol):
+    """Where lists of matching messages come from: the index, with whatever has to be true of a message besides."""
+
+    def matches(self, node: Node, *, below: int | None = None, limit: int) -> list[int]:
+        """The highest ids of messages that meet the node, below an id, in falling order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Messages to rank and what is known of them.
+
+    Attributes:
+        masks: Message id to the pieces it holds, bit i for piece i of the plan.
+        counts: How many messages hold each piece; exact unless it is in `cut`.
+        cut: The pieces whose list was not read to its end.
+        is_whole: Whether every hit is in the pool.
+        is_mixed: Whether some of them hold only some of the pieces.
+    """
+
+    masks: dict[int, int] = field(default_factory=dict)
+    counts: list[float] = field(default_factory=list)
+    cut: frozenset[int] = frozenset()
+    is_whole: bool = True
+    is_mixed: bool = False
+
+
+def gather(source: Source, plan: Plan, documents: int) -> Pool:
+    """The messages worth ranking for a plan with a node, in an index of so many messages."""
+    lists = [_List(source, piece, index, documents) for index, piece in enumerate(plan.pieces)]
+    if plan.is_open:
+        return _gather_open(source, lists)
+    return _gather_strict(source, plan, lists)
+
+
+class _List:
+    """The messages with one piece, newest first, read as far as somebody asked."""
+
+    def __init__(self, source: Source, piece: Piece, index: int, documents: int) -> None:
+        self._source = source
+        self.piece = piece
+        self.bit = 1 << index
+        self.index = index
+        self.ids = source.matches(piece.node, limit=PROBE_HITS)
+        self.is_whole = len(self.ids) < PROBE_HITS
+        self._documents = documents
+
+    def read(self, limit: int) -> None:
+        """Read up to so many entries in all."""
+        if not self.is_whole and len(self.ids) < limit:
+            wanted = limit - len(self.ids)
+            more = self._source.matches(self.piece.node, below=self.ids[-1], limit=wanted)
+            self.ids += more
+            self.is_whole = len(more) < wanted
+
+    @property
+    def count(self) -> float:
+        """How many messages hold the piece; guessed from the span of what was read when that was not all."""
+        if self.is_whole:
+            return float(len(self.ids))
+        span = self.ids[0] - self.ids[-1] + 1
+        return max(float(len(self.ids)), min(1.0, len(self.ids) / span) * self._documents)
+
+
+def _gather_strict(source: Source, plan: Plan, lists: list[_List]) -> Pool:
+    if len(lists) == 1 and plan.node == plan.pieces[0].node:
+        only = lists[0]
+        only.read(SINGLE_HITS)
+        return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
+    assert plan.node is not None
+    hits = source.matches(plan.node, limit=STRICT_HITS)
+    masks = dict.fromkeys(hits, 0)
+    if hits:
+        _mark_held(source, plan.node, lists, masks)
+    return Pool(masks, [each.count for each in lists], _cut(lists), len(hits) < STRICT_HITS)
+
+
+def _mark_held(source: Source, node: Node, lists: Iterable[_List], masks: dict[int, int]) -> None:
+    """Note for each hit of the node which pieces it holds."""
+    for each in lists:
+        both = And((node, each.piece.node))
+        for message_id in source.matches(both, limit=len(masks)):
+            if message_id in masks:
+                masks[message_id] |= each.bit
+
+
+def _gather_open(source: Source, lists: list[_List]) -> Pool:
+    found = sorted((each for each in lists if each.ids), key=lambda each: each.count)
+    masks: dict[int, int] = {}
+    together_count = _climb(source, found, masks)
+    counts = [each.count for each in lists]
+    if together_count >= ENOUGH_TOGETHER:
+        return Pool(masks, counts, _cut(lists), is_whole=False)
+    left = ALL_HITS
+    for each in found:
+        each.read(min(LIST_HITS, max(left, PROBE_HITS)))
+        left -= len(each.ids)
+        _add(masks, each.ids, each.bit)
+    _complete(source, found, masks)
+    is_whole = all(each.is_whole for each in lists)
+    return Pool(masks, [each.count for each in lists], _cut(lists), is_whole, is_mixed=len(found) > 1)
+
+
+def _climb(source: Source, found: Sequence[_List], masks: dict[int, int]) -> int:
+    """Take the messages with all words, then with all but the most common one, down to the rarest two.
+
+    Returns:
+        How many hold all.
+    """
+    with_all = 0
+    for size in range(len(found), max(1, len(found) - MAX_STEPS), -1):
+        some = found[:size]
+        if size < len(found) and some[-1].is_whole:
+            break  # the lists themselves will bring all of these
+        ids = source.matches(together([each.piece for each in some]), limit=TOGETHER_HITS)
+        _add(masks, ids, sum(each.bit for each in some))
+        if size == len(found):
+            with_all = len(ids)
+            if with_all >= ENOUGH_TOGETHER:
+                break
+    return with_all
+
+
+def _complete(source: Source, found: Sequence[_List], masks: dict[int, int]) -> None:
+    """Ask which messages found by rarer words also hold the words whose lists were cut off."""
+    for place, each in enumerate(found):
+        rarer = [other.piece for other in found[:place]]
+        if each.is_whole or not rarer:
+            continue
+        both = And((either(rarer), each.piece.node))
+        ids = source.matches(both, below=each.ids[-1], limit=LIST_HITS)
+        _add(masks, (message_id for message_id in ids if message_id in masks), each.bit)
+
+
+def _add(masks: dict[int, int], ids: Iterable[int], bits: int) -> None:
+    get = masks.get
+    for message_id in ids:
+        masks[message_id] = get(message_id, 0) | bits
+
+
+def _cut(lists: Iterable[_List]) -> frozenset[int]:
+    return frozenset(each.index for each in lists if not each.is_whole)

@@ -1,0 +1,231 @@
+"""One search by relevance: candidates from the index, what they are worth, and the best of them looked at closely."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from hermes_state.engine import fts, lookups
+from hermes_state.records import MessageState
+from hermes_state.schema import messages, sessions
+from hermes_state.search import dates
+from hermes_state.search.candidates import gather
+from hermes_state.search.fusion import FUSED, fuse
+from hermes_state.search.rank import (
+    DEFAULT_WEIGHTS,
+    Found,
+    Scale,
+    Scored,
+    best_by_mask,
+    first_scores,
+    parts_of,
+    refine,
+    score,
+    settle,
+    worth,
+)
+from hermes_state.search.records import Explanation, PieceScore, Why
+from hermes_state.search.sources import IndexSource, TailSource
+from hermes_state.search.texts import evidence, load_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from hermes_state.index import Mark
+    from hermes_state.search.candidates import Pool
+    from hermes_state.search.fusion import Ranker
+    from hermes_state.search.plan import Plan
+    from hermes_state.search.rank import Weights
+    from hermes_state.search.scope import Scope
+    from hermes_state.search.texts import Text
+
+# Candidates whose length is looked up: 0.3 ms per 1,000. Where all hold the same words, they are the newest ones.
+MEASURED, MEASURED_OPEN = 600, 2_000
+# Of those, how many are scored with their place, role, source and neighbours. With optional words more are needed,
+# since the neighbours that hold some of them carry evidence: with 100 the public conversations lose 3 points of recall,
+# beyond 500 they gain 1.
+SCORED, SCORED_OPEN = 120, 500
+# The same for pages beyond the fifth.
+SCORED_DEEP = 3_000
+DEEP_FROM = 100
+# Of those, how many texts are read. More than shown on a first page, and reading more changes nothing measurable.
+READ = 30
+# With fewer visible candidates than this, hidden ones are filtered out while collecting and not after.
+_FEW_VISIBLE = 50
+
+
+class Corpus(NamedTuple):
+    """What a search may read.
+
+    Attributes:
+        mark: Where the index stands.
+        has_index: Whether it can be asked; else every message is read.
+    """
+
+    connection: Connection
+    mark: Mark
+    has_index: bool
+
+    @property
+    def above(self) -> int:
+        """Messages with a higher id are not in the index."""
+        return self.mark.indexed_through if self.has_index else 0
+
+    def source(self, plan: Plan, scope: Scope, *, is_filtered: bool) -> IndexSource | TailSource:
+        """Where to read lists of matches."""
+        index = IndexSource(self.connection, scope, is_filtered=is_filtered) if self.has_index else None
+        if index is not None and self.mark.newest <= self.above:
+            return index
+        nodes = [
+            node for node in (plan.node, plan.excluded, *(piece.node for piece in plan.pieces)) if node is not None
+        ]
+        return TailSource(self.connection, scope, nodes, self.above, index)
+
+
+@dataclass(slots=True)
+class Ranking:
+    """The outcome: messages best first, and what explains them."""
+
+    scored: list[Scored] = field(default_factory=list)
+    scale: Scale = field(default_factory=lambda: Scale((), 1.0))
+    pool: Pool | None = None
+    plan: Plan | None = None
+    texts: dict[int, Text] = field(default_factory=dict)
+    scanned: int = 0
+
+    def explanation(self) -> Explanation:
+        """How it went."""
+        if self.pool is None or self.plan is None:
+            return Explanation(scanned=self.scanned)
+        pieces = tuple(self._piece(index, 0.0) for index in range(len(self.plan.pieces)))
+        whole = self.pool.is_whole and len(self.pool.masks) <= MEASURED
+        return Explanation(pieces=pieces, candidates=len(self.pool.masks), is_whole=whole, scanned=self.scanned)
+
+    def why(self, each: Scored) -> Why:
+        """Why a message stands where it does."""
+        parts = each.parts or parts_of(each.found, self.scale)
+        pieces = tuple(self._piece(index, part) for index, part in sorted(parts.items()))
+        return Why(own=each.own, factor=each.factor, beside=each.beside, date=each.date, pieces=pieces)
+
+    def _piece(self, index: int, part: float) -> PieceScore:
+        assert self.pool is not None
+        assert self.plan is not None
+        return PieceScore(
+            piece=self.plan.pieces[index].label,
+            messages=round(self.pool.counts[index]),
+            worth=self.scale.worth[index],
+            part=part,
+            is_cut=index in self.pool.cut,
+        )
+
+
+def rank(
+    corpus: Corpus,
+    plan: Plan,
+    scope: Scope,
+    need: int,
+    weights: Weights = DEFAULT_WEIGHTS,
+    rankers: Sequence[Ranker] = (),
+) -> Ranking:
+    """The best messages for a plan with a node; at least `need` of them where there are so many."""
+    source = corpus.source(plan, scope, is_filtered=scope.is_narrow)
+    ranking, hidden = _rank(corpus, plan, scope, source, need, weights)
+    is_short = len(ranking.scored) < max(need, _FEW_VISIBLE)
+    if is_short and hidden and not scope.is_narrow:
+        ranking, _ = _rank(corpus, plan, scope, corpus.source(plan, scope, is_filtered=True), need, weights)
+    if rankers:
+        _fuse(corpus, scope, ranking, plan, rankers)
+    return ranking
+
+
+def place(corpus: Corpus, ids: Sequence[int], scope: Scope) -> list[Scored]:
+    """Messages in the order given, without scores; those that the scope hides are left out."""
+    found = {each.id: each for each in _found(corpus.connection, ids, {}, {}, scope)}
+    return [Scored(found[message_id], 0.0, 1.0) for message_id in ids if message_id in found]
+
+
+def _fuse(corpus: Corpus, scope: Scope, ranking: Ranking, plan: Plan, rankers: Sequence[Ranker]) -> None:
+    """Put the messages in the order on which this ranking and the others agree best."""
+    known = {each.found.id: each for each in ranking.scored}
+    opinions = [(1.0, list(known)), *((each.weight, each.rank(plan.query, FUSED)) for each in rankers)]
+    fused = fuse(opinions)
+    allowed = set(_allowed(corpus, scope, [message_id for message_id in fused if message_id not in known]))
+    known.update({each.found.id: each for each in place(corpus, [i for i in fused if i in allowed], scope)})
+    ranking.scored = [known[message_id] for message_id in fused if message_id in known]
+    for each in ranking.scored:
+        each.total = fused[each.found.id]
+
+
+def _allowed(corpus: Corpus, scope: Scope, ids: Sequence[int]) -> Iterable[int]:
+    query = select(messages.c.id).join(sessions).where(messages.c.id.in_(ids), *scope.conditions)
+    return corpus.connection.execute(query).scalars()
+
+
+def _rank(
+    corpus: Corpus, plan: Plan, scope: Scope, source: IndexSource | TailSource, need: int, weights: Weights
+) -> tuple[Ranking, int]:
+    """The ranking, and how many candidates turned out to be hidden."""
+    totals = fts.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
+    scanned = source.scanned if isinstance(source, TailSource) else 0
+    pool = gather(source, plan, totals.documents + scanned)
+    if not pool.masks:
+        return Ranking(pool=pool, plan=plan, scale=Scale(_worths(pool, 0), 1.0), scanned=scanned), 0
+    scale = Scale(_worths(pool, totals.documents + scanned), totals.mean_length, weights)
+    measured, limit = (MEASURED_OPEN, SCORED_OPEN) if pool.is_mixed else (MEASURED, SCORED)
+    limit = limit if need <= DEEP_FROM else SCORED_DEEP
+    ids = best_by_mask(pool.masks, scale, max(measured, limit))
+    lengths = fts.lengths(corpus.connection, ids) if corpus.has_index else {}
+    if isinstance(source, TailSource):
+        lengths.update(source.lengths)
+    own = first_scores(ids, pool.masks, lengths, scale)
+    best = ids
+    if len(ids) > limit:
+        best = heapq.nlargest(limit, ids, key=lambda message_id: (own[message_id], message_id))
+    found = _found(corpus.connection, best, pool.masks, lengths, scope)
+    is_dated = _dated(plan)
+    scored = score(found, own, weights, is_dated)
+    ranking = Ranking(scored=scored, scale=scale, pool=pool, plan=plan, scanned=scanned)
+    _look_closely(corpus.connection, ranking, is_dated)
+    return ranking, len(best) - len(found)
+
+
+def _worths(pool: Pool, documents: int) -> tuple[float, ...]:
+    return tuple(worth(count, documents) for count in pool.counts)
+
+
+def _found(
+    connection: Connection, ids: Iterable[int], masks: Mapping[int, int], lengths: Mapping[int, int], scope: Scope
+) -> list[Found]:
+    """The candidates that may be seen, with their places."""
+    rewound, shows_children = MessageState.REWOUND, scope.shows_children
+    return [
+        Found._make((*row[:7], masks.get(row[0], 0), lengths.get(row[0], 0)))
+        for row in lookups.places(connection, ids)
+        if row[7] != rewound and (shows_children or not row[8])
+    ]
+
+
+def _dated(plan: Plan) -> Callable[[int], float] | None:
+    found = dates.mentions(plan.query.text, datetime.now().astimezone().date())
+    return (lambda created_at: dates.fit(found, created_at)) if found else None
+
+
+def _look_closely(connection: Connection, ranking: Ranking, is_dated: Callable[[int], float] | None) -> None:
+    """Read the texts of the best and score them again by what they show."""
+    plan, scored, scale = ranking.plan, ranking.scored, ranking.scale
+    assert plan is not None
+    ranking.texts = load_texts(connection, [each.found.id for each in scored[:READ]])
+    # Nothing is looked up for words without a subject. The texts read tell roughly how common they are.
+    shown = {message_id: evidence(text, plan) for message_id, text in ranking.texts.items()}
+    stop_worth = [
+        worth(sum(index in each.stops for each in shown.values()), len(shown)) for index in range(len(plan.stops))
+    ]
+    for each in scored[:READ]:
+        refine(each, shown[each.found.id], scale, stop_worth, len(plan.characters))
+    settle(scored, scale.weights, is_dated)
