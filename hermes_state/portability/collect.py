@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hermes_state.portability import apart
 from hermes_state.portability.databases import MAGIC, SIDECARS
@@ -66,6 +66,9 @@ class Unreadable:
 
     path: str
     reason: str
+
+
+_T = TypeVar("_T", Found, LeftOut, Unreadable)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -226,6 +229,22 @@ def _of_status(path: str, status: os.stat_result, kind: Kind, *, target: str = "
         target=target,
         is_database=is_database,
     )
+
+
+def folder(path: str, place: Path) -> Found:
+    """A folder as it is, under a path of its own."""
+    return _of_status(path, place.lstat(), Kind.DIR)
+
+
+def beside(root: Path, database: Found) -> list[Found]:
+    """What SQLite keeps beside a database: part of it where it can't be copied through SQLite."""
+    names = [f"{database.path}{suffix}" for suffix in SIDECARS if suffix != "-shm"]
+    return [_of_status(name, (root / name).lstat(), Kind.FILE) for name in names if (root / name).is_file()]
+
+
+def moved(items: Iterable[_T], prefix: str) -> list[_T]:
+    """Items as they are below another folder."""
+    return [replace(item, path=f"{prefix}{item.path}") for item in items]
 
 
 def _list(path: str) -> _Listing:

@@ -119,6 +119,15 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     *_rules("state of running processes", "/runtime/active_sessions.json", is_runtime=True),
 )
 
+# What a quick backup leaves out besides: everything that is large and is not state. What it does not know it takes.
+_NO_STATE = (
+    "/skills/ /skill-bundles/ /optional-skills/ /plugins/ /mcp-installs/ /bin/ /skins/ /pets/ /logs/ /session-exports/"
+    " /images/ /pastes/ /spawn-trees/ /tmp/ /sandboxes/ /sessions/saved/ /sessions/request_dump_* /image_cache/"
+    " /audio_cache/ /document_cache/ /video_cache/ /cache/images/ /cache/audio/ /cache/documents/ /cache/videos/"
+    " /kanban/boards/*/attachments/"
+)
+QUICK = tuple(_NO_STATE.split())
+
 
 class Rules:
     """The rules of one backup: ours, then the home's own, then those given for this time. The last that fits decides.

@@ -1,0 +1,309 @@
+"""A backup: a whole home in one archive, made while its agent works."""
+
+from __future__ import annotations
+
+import getpass
+import io
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
+from hermes_state.portability import apart, databases, external
+from hermes_state.portability.collect import Collection, Found, beside, collect
+from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
+from hermes_state.portability.manifest import Manifest, Report
+from hermes_state.portability.ownership import own_files
+from hermes_state.portability.rules import QUICK, Rules
+from hermes_state.portability.secrets import Policy, Redacted, is_secret_file, redact_file
+from hermes_state.portability.staging import staging
+from hermes_state.portability.steady import open_steady
+from hermes_state.portability.writer import Options, Written, write_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+# What was left out is listed up to this many entries; the whole manifest must stay readable in memory.
+_MAX_LEFT_OUT = 5_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """What a backup takes.
+
+    Attributes:
+        quick: the state only: databases, settings, memories; no skills, plugins, logs or media.
+        keep_indexes: full-text indexes too, so that a restore need not build them.
+        secrets: what happens to keys and passwords.
+        include, exclude: patterns for this backup; see `rules`.
+        external: files and folders outside of the home that belong to it, below the user's home folder.
+    """
+
+    quick: bool = False
+    keep_indexes: bool = False
+    secrets: Policy = Policy.INCLUDE
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    external: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BackupReport:
+    """What a backup did.
+
+    Attributes:
+        written: the archive.
+        manifest: what it says of itself.
+        unsound: databases that SQLite calls damaged: they are in as they are.
+        seconds: how long it took.
+    """
+
+    written: Written
+    manifest: Manifest
+    unsound: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether something is missing, or not sound."""
+        return self.written.report.is_partial or bool(self.unsound)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """How far it is: `done` of `total` bytes of what the archive will hold."""
+
+    what: str
+    done: int
+    total: int
+
+
+def backup(
+    home: Path,
+    target: Path,
+    wanted: Wanted | None = None,
+    *,
+    options: Options | None = None,
+    progress: Callable[[Step], None] | None = None,
+) -> BackupReport:
+    """Back up a home into a new archive. The home is only read; nothing waits for it but a database's own locks.
+
+    Raises:
+        InvalidValue: there is no home, or no folder for the archive.
+        Conflict: the archive is there already.
+        DiskFull, OSError: nothing is left of the archive.
+    """
+    started = time.monotonic()
+    if not home.is_dir():
+        raise InvalidValue(f"there is no home at {home}", hint="give it: --home DIR")
+    if not target.parent.is_dir():
+        raise InvalidValue(f"there is no folder {target.parent} for the archive")
+    with staging(target.parent.resolve(), target.name[:100]) as stage:
+        work = _Backup(home, stage, wanted or Wanted(), progress, target)
+        work.look()
+        manifest = work.manifest()
+        written = write_archive(
+            target, manifest, work.entries(), options=options, report=work.report, progress=work.tell
+        )
+    return BackupReport(written=written, manifest=manifest, unsound=work.unsound, seconds=time.monotonic() - started)
+
+
+class _Backup:
+    """One backup in the making."""
+
+    def __init__(
+        self, home: Path, stage: Path, wanted: Wanted, progress: Callable[[Step], None] | None, target: Path
+    ) -> None:
+        self.home, self.stage, self.wanted, self.progress, self.target = home.resolve(), stage, wanted, progress, target
+        self.report = Report()
+        self.unsound: dict[str, str] = {}
+        self.roots: dict[str, tuple[Path, Collection]] = {}
+        self.copies: dict[str, databases.Copy] = {}
+        self.redacted: dict[str, Redacted] = {}
+        self.secrets_left_out: list[str] = []
+        self.done = self.total = 0
+
+    # --- what there is ------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Walk the home, and copy its databases: these first, so that all of them are from about the same moment."""
+        exclude = (*(QUICK if self.wanted.quick else ()), *self.wanted.exclude)
+        rules = Rules.of_home(self.home, include=self.wanted.include, exclude=exclude)
+        skip = (self.stage, self.target)
+        self.roots[HOME_ROOT] = (self.home, collect(self.home, rules, skip=skip))
+        chosen = external.paths(self.home, self.wanted.external)
+        for path, reason in chosen.refused:
+            self.report.facts.setdefault("external_refused", []).append({"path": str(path), "reason": reason})
+        if chosen.paths:
+            self.roots[EXTERNAL_ROOT] = (chosen.base, external.collect_paths(chosen, skip=skip))
+        for name, (base, collection) in self.roots.items():
+            self._apply_secrets(name, base, collection)
+            for missing in collection.unreadable:
+                self.report.omit(f"{name}/{missing.path}", missing.reason)
+        self.total = sum(found.size for _, collection in self.roots.values() for found in collection.found)
+        self._copy_databases()
+
+    def _apply_secrets(self, root: str, base: Path, collection: Collection) -> None:
+        """Take secret files out, or their secrets."""
+        if self.wanted.secrets is Policy.INCLUDE:
+            return
+        kept = []
+        for found in collection.found:
+            name = f"{root}/{found.path}"
+            if self._keeps(name, base, found):
+                kept.append(found)
+            else:
+                self.secrets_left_out.append(name)
+        collection.found[:] = kept
+
+    def _keeps(self, name: str, base: Path, found: Found) -> bool:
+        if found.kind is Kind.DIR:
+            return True
+        is_secret = is_secret_file(found.path)
+        if is_secret and (self.wanted.secrets is Policy.EXCLUDE or found.kind is Kind.LINK or found.is_database):
+            return False
+        redacted = (
+            None
+            if found.kind is Kind.LINK or found.is_database
+            else redact_file(base / found.path, is_secret=is_secret)
+        )
+        if redacted is not None and redacted.content is not None:
+            self.redacted[name] = redacted
+        return redacted is None or redacted.content is not None
+
+    def _copy_databases(self) -> None:
+        held = own_files()
+        for root, (base, collection) in self.roots.items():
+            for found in [found for found in collection.found if found.is_database]:
+                name, source = f"{root}/{found.path}", base / found.path
+                self._step(f"copying {found.path}")
+                try:
+                    self.copies[name] = self._copy_database(source, held)
+                except StoreDamaged as error:
+                    self.unsound[name] = error.message
+                    collection.found += beside(base, found)  # it goes in as it is, for whoever can salvage it
+                except (StoreBusy, StoreUnavailable) as error:
+                    self.report.omit(name, error.message)
+                    collection.found.remove(found)
+                else:
+                    if self.copies[name].damage:
+                        self.unsound[name] = self.copies[name].damage
+                    self.total += self.copies[name].path.stat().st_size - found.size
+        if self.unsound:
+            self.report.facts["unsound"] = self.unsound
+
+    def _copy_database(self, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
+        target = self.stage / f"{len(self.copies)}.db"
+        status = source.stat(follow_symlinks=False)
+        make = apart.copy_apart if (status.st_dev, status.st_ino) in held else databases.copy
+        return make(source, target, keep_indexes=self.wanted.keep_indexes)
+
+    # --- what is said of it -------------------------------------------------------------------------------------
+
+    def manifest(self) -> Manifest:
+        """What stands at the start of the archive."""
+        from hermes_state import __version__
+
+        rebuild = any(copy.left_out for copy in self.copies.values())
+        return Manifest(
+            roots={name: str(base) for name, (base, _) in self.roots.items()},
+            required_restore=("rebuild-indexes",) if rebuild else (),
+            facts={
+                "product": {"name": "hermes-state", "version": __version__},
+                "origin": {"platform": sys.platform, "user": _user(), "home": str(Path.home())},
+                "databases": {name: _described(copy) for name, copy in self.copies.items()},
+                **self._left_out(),
+                "secrets": {
+                    "policy": self.wanted.secrets.value,
+                    "left_out": self.secrets_left_out[:MAX_LISTED],
+                    "redacted": {name: list(item.keys) for name, item in self.redacted.items()},
+                },
+                **({"quick": True} if self.wanted.quick else {}),
+            },
+        )
+
+    def _left_out(self) -> dict[str, Any]:
+        items = [(root, item) for root, (_, collection) in self.roots.items() for item in collection.left_out]
+        items.sort(key=lambda pair: -pair[1].bytes)
+        shown = [
+            {"path": f"{root}/{item.path}", "reason": item.reason, "files": item.files, "bytes": item.bytes}
+            for root, item in items[:_MAX_LEFT_OUT]
+        ]
+        return {"left_out": shown, "left_out_count": len(items)}
+
+    # --- what goes in -------------------------------------------------------------------------------------------
+
+    def entries(self) -> Iterator[Entry]:
+        """Everything, folders before what they hold; each file is opened when its turn comes."""
+        for root, (base, collection) in self.roots.items():
+            status = base.stat()
+            yield Entry(name=root, kind=Kind.DIR, mode=status.st_mode & 0o7777, mtime_ns=status.st_mtime_ns)
+            for found in collection.found:
+                yield from self._entry(f"{root}/{found.path}", base / found.path, found)
+
+    def _entry(self, name: str, path: Path, found: Found) -> Iterator[Entry]:
+        if found.kind is not Kind.FILE:
+            yield Entry(name=name, kind=found.kind, mode=found.mode, mtime_ns=found.mtime_ns, target=found.target)
+            return
+        try:
+            stream, size = self._content(name, path)
+        except FileNotFoundError:  # it was deleted since we looked: then it is not in this home
+            self.report.facts["vanished"] = self.report.facts.get("vanished", 0) + 1
+            return
+        except OSError as error:
+            self.report.omit(name, error.strerror or str(error))
+            return
+        with stream:
+            yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=size, opener=lambda: stream)
+
+    def _content(self, name: str, path: Path) -> tuple[BinaryIO, int]:
+        copy = self.copies.get(name)
+        if copy is not None:
+            return copy.path.open("rb"), copy.path.stat().st_size
+        redacted = self.redacted.get(name)
+        if redacted is not None and redacted.content is not None:
+            return io.BytesIO(redacted.content), len(redacted.content)
+        content = open_steady(path)
+        if not content.is_steady:
+            self.report.cut_short(name, "it changed each time it was read")
+        return content.stream, content.size
+
+    # --- how far it is ------------------------------------------------------------------------------------------
+
+    def tell(self, entry: Entry, size: int) -> None:
+        """The writer took some bytes."""
+        self.done += size
+        self._step(entry.name)
+
+    def _step(self, what: str) -> None:
+        if self.progress is not None:
+            self.progress(Step(what=what, done=self.done, total=max(self.total, self.done)))
+
+
+def _described(copy: databases.Copy) -> dict[str, Any]:
+    """A database, for the manifest."""
+    return {
+        "kind": copy.kind.value,
+        "schema": copy.schema,
+        "rows": copy.rows,
+        "indexes": "left-out" if copy.left_out else "kept",
+        "left_out": list(copy.left_out),
+        "rebuild": [index.as_dict() for index in copy.indexes],
+        **({"damage": copy.damage} if copy.damage else {}),
+    }
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        return str(os.getuid()) if hasattr(os, "getuid") else ""
+
+
+def names_left_out(manifest: Manifest) -> Iterable[tuple[str, str, int, int]]:
+    """(path, reason, files, bytes) of what a manifest says was left out, the largest first."""
+    for item in manifest.facts.get("left_out", ()):
+        yield item["path"], item["reason"], item["files"], item["bytes"]

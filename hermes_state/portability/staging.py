@@ -1,0 +1,53 @@
+"""Folders for half-done work beside its target; a later run clears away what a killed process left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUFFIX = ".partial"
+_LOCK = "lock"
+
+
+@contextmanager
+def staging(folder: Path, name: str) -> Iterator[Path]:
+    """A folder of mode 0700 that is gone after the block, whatever happens in it."""
+    clear(folder, name)
+    made = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=SUFFIX, dir=folder))
+    try:
+        with FileLock(made / _LOCK):
+            yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def clear(folder: Path, name: str) -> None:
+    """Delete what killed processes left behind under such a name."""
+    for left in folder.glob(f".{_plain(name)}.*{SUFFIX}"):
+        if not left.is_dir() or left.is_symlink() or not (left / _LOCK).exists():
+            continue
+        lock = FileLock(left / _LOCK, timeout=0)
+        try:
+            with lock:
+                shutil.rmtree(left, ignore_errors=True)
+        except Timeout:  # its process lives
+            continue
+
+
+def _plain(name: str) -> str:
+    return "".join(f"[{character}]" if character in "*?[" else character for character in name)
+
+
+def space_in(folder: Path) -> int:
+    """Bytes that can still be written to a folder's file system."""
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize
