@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import queue
+import re
 import threading
 from typing import TYPE_CHECKING
 
 from hermes_state.portability.format import Kind
 from hermes_state.portability.headers import mtime_text
-from hermes_state.portability.names import encoded
+from hermes_state.portability.names import decoded, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hermes_state.portability.format import Entry
 
-_FIRST = b"# hermes-state digests 1\n"
+FIRST_LINE = b"# hermes-state digests 1\n"
+_ESCAPE = re.compile(rb"\\([\\nr])")
+_ESCAPED = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
 _EMPTY = hashlib.sha256().hexdigest()
 # [bytes] kept of each record's own digest, to find which record differs: 16 MB for a million members.
 _SHORT = 16
@@ -29,6 +32,15 @@ def record(entry: Entry, digest: str) -> bytes:
     head = f"# {entry.kind} {entry.mode:04o} {mtime_text(entry.mtime_ns)} {entry.size}\n".encode()
     mark = b"" if entry.kind is Kind.FILE else b"#"
     return b"%s%s%s%s  %s\n" % (head, mark, b"\\" if escaped != name else b"", digest.encode(), escaped)
+
+
+def name_in(text: bytes) -> str:
+    """The name that two lines tell, for a message; whatever the lines are."""
+    line = text.rstrip(b"\n").rpartition(b"\n")[2].removeprefix(b"#")
+    mark, _, name = line.partition(b"  ")
+    if mark.startswith(b"\\"):
+        name = _ESCAPE.sub(lambda found: _ESCAPED[found[1]], name)
+    return decoded(name)
 
 
 def digest_of(entry: Entry) -> str:
@@ -50,7 +62,7 @@ class Tally:
         self.entries = 0
         self.content_bytes = 0
         self.text_bytes = 0
-        self._take(_FIRST)
+        self._take(FIRST_LINE)
 
     def _take(self, text: bytes) -> None:
         self._whole.update(text)

@@ -40,6 +40,10 @@ WINDOW_LOG = 23
 BLOCK_BYTES = 128 * 1024
 # [bytes] of the XXH64 at the end of the frame.
 CHECKSUM_BYTES = 4
+# Behind the frame, a skippable frame (every zstd decoder passes over it) of 32 bytes: the SHA-256 of all bytes before.
+# zstd's own checksum covers the content only, and some bits of its tables can be flipped without changing that.
+TRAILER_HEAD = bytes.fromhex("502a4d18" + "20000000")
+TRAILER_BYTES = len(TRAILER_HEAD) + 32
 # zstd's default: 3 to 4 times as fast as level 9 for 10 % more bytes.
 LEVEL = 3
 # [bytes] that one thread compresses at a time. At least the window; larger only costs memory (each thread holds two).

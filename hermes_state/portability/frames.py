@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import queue
 import threading
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hermes_state.errors import ArchiveDamaged
-from hermes_state.portability.format import BLOCK_BYTES, CHECKSUM_BYTES, FRAME_HEAD, WINDOW_LOG
+from hermes_state.portability.format import (
+    BLOCK_BYTES,
+    CHECKSUM_BYTES,
+    FRAME_HEAD,
+    TRAILER_BYTES,
+    TRAILER_HEAD,
+    WINDOW_LOG,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,29 +32,49 @@ def resembles_head(head: bytes) -> bool:
     return bool(head) and wrong <= (_MAX_WRONG_HEAD if len(head) == len(FRAME_HEAD) else 0)
 
 
-def blocks(file: BinaryIO) -> Iterator[bytes]:
+def blocks(file: BinaryIO, head: bytes) -> Iterator[bytes]:
     """The content of the frame, in pieces of at most `BLOCK_BYTES`.
 
     Args:
         file: buffered, right behind the frame's head.
+        head: which was read as this, and is taken for what it should be.
 
     Raises:
-        ArchiveDamaged: the frame is cut off, does not decode, or is not the end of the file.
+        ArchiveDamaged: the frame is cut off or does not decode, the trailer is not right, or more follows.
     """
     import zstandard
 
     decompressor = zstandard.ZstdDecompressor(max_window_size=1 << WINDOW_LOG).decompressobj(write_size=BLOCK_BYTES)
     decompressor.decompress(FRAME_HEAD)
+    raw = _Raw(file, head)
     last = False
     while not last:
-        head = _take(file, _BLOCK_HEAD)
-        last, body = bool(head[0] & 1), _body(head)
-        yield _decoded(decompressor, head + _take(file, body))
-    yield _decoded(decompressor, _take(file, CHECKSUM_BYTES))
+        block = raw.take(_BLOCK_HEAD)
+        last, body = bool(block[0] & 1), _body(block)
+        yield _decoded(decompressor, block + raw.take(body))
+    yield _decoded(decompressor, raw.take(CHECKSUM_BYTES))
     if not decompressor.eof:
         raise ArchiveDamaged("the compressed frame does not end where it says", code="frame")
+    expected = TRAILER_HEAD + raw.hash.digest()
+    if raw.take(TRAILER_BYTES) != expected:
+        raise ArchiveDamaged("a byte of the file is not as written, though all content is", code="file-digest")
     if file.read(1):
         raise ArchiveDamaged("bytes follow the end of the archive", code="trailing")
+
+
+class _Raw:
+    """The bytes of the file, hashed as they are taken."""
+
+    def __init__(self, file: BinaryIO, head: bytes) -> None:
+        self._file = file
+        self.hash = hashlib.sha256(head)
+
+    def take(self, size: int) -> bytes:
+        found = self._file.read(size)
+        if len(found) < size:
+            raise ArchiveDamaged("the file is cut off", code="truncated")
+        self.hash.update(found)
+        return found
 
 
 def _body(head: bytes) -> int:
@@ -56,13 +84,6 @@ def _body(head: bytes) -> int:
     if kind == _RESERVED or size > BLOCK_BYTES:
         raise ArchiveDamaged("a compressed block has an impossible head", code="frame")
     return 1 if kind == _RLE else size
-
-
-def _take(file: BinaryIO, size: int) -> bytes:
-    found = file.read(size)
-    if len(found) < size:
-        raise ArchiveDamaged("the file is cut off", code="truncated")
-    return found
 
 
 def _decoded(decompressor: Any, piece: bytes) -> bytes:
@@ -131,10 +152,12 @@ class Pieces:
 
     Args:
         source: the pieces.
+        where: the member that is being read, for errors; whoever reads keeps it right.
     """
 
-    def __init__(self, source: Iterator[bytes]) -> None:
+    def __init__(self, source: Iterator[bytes], where: str = "") -> None:
         self._source = source
+        self.where = where
         self._rest = memoryview(b"")
 
     def take(self, size: int) -> bytes:
@@ -166,7 +189,9 @@ class Pieces:
         try:
             return next(self._source)
         except StopIteration:
-            raise ArchiveDamaged("the tar is cut off", code="truncated") from None
+            raise ArchiveDamaged(f"the tar is cut off, in {self.where}", code="truncated", member=self.where) from None
+        except ArchiveDamaged as error:
+            raise ArchiveDamaged(f"{error.message}, in {self.where}", code=error.code, member=self.where) from error
 
     def end(self) -> None:
         """Read on to the end of the source.

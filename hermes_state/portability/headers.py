@@ -159,10 +159,15 @@ def read(take: Callable[[int], bytes]) -> Entry | None:
     return entry
 
 
+def has_checksum(block: bytes) -> bool:
+    """Whether a block is a tar header, of whatever make, that is whole."""
+    stated = block[148:156]
+    return stated == b"%06o\0 " % (sum(block) - sum(stated) + 8 * 0x20)
+
+
 def _parse(block: bytes) -> _Fields:
-    stated, flag = block[148:156], block[156:157]
-    total = sum(block) - sum(stated) + 8 * 0x20
-    if stated != b"%06o\0 " % total:
+    flag = block[156:157]
+    if not has_checksum(block):
         raise _damaged("its checksum is wrong")
     if flag != _PAX_TYPE and flag not in _KINDS:
         what = _REFUSED.get(flag, f"of type {flag!r}")

@@ -100,7 +100,7 @@ def parse(raw: bytes, path: str) -> Manifest:
         ArchiveUnsupported: a newer version, or unknown features that reading requires.
         ArchiveDamaged: ours, and not as it was written.
     """
-    found = _object(raw, path)
+    found = load(raw, "manifest.json")
     if found.get("format") != FORMAT:
         if not _TRAITS.issubset(found):
             raise ArchiveForeign(path, "its manifest.json is another program's")
@@ -124,16 +124,6 @@ def parse(raw: bytes, path: str) -> Manifest:
         )
     except InvalidValue as error:
         raise _damaged(error.message) from error
-
-
-def _object(raw: bytes, path: str) -> dict[str, Any]:
-    try:
-        found = load(raw, "manifest.json")
-    except ArchiveDamaged:
-        if FORMAT.encode() in raw:
-            raise
-        raise ArchiveForeign(path, "its manifest.json is another program's") from None
-    return found
 
 
 def load(raw: bytes, member: str) -> dict[str, Any]:
@@ -241,6 +231,26 @@ class Report:
             "incomplete_count": self.incomplete_count,
             **self.facts,
         }
+
+    def dump(self) -> bytes:
+        """The member, with fewer examples when thousands of long names would make it larger than a reader takes.
+
+        Raises:
+            InvalidValue: the facts alone are too large.
+        """
+        try:
+            return dump(self.as_json())
+        except InvalidValue:
+            if len(self.omitted) + len(self.incomplete) < 2:
+                raise
+        half = Report(
+            facts=self.facts,
+            omitted=self.omitted[: len(self.omitted) // 2],
+            incomplete=self.incomplete[: len(self.incomplete) // 2],
+            omitted_count=self.omitted_count,
+            incomplete_count=self.incomplete_count,
+        )
+        return half.dump()
 
     @classmethod
     def parse(cls, raw: bytes) -> Report:
