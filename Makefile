@@ -11,7 +11,7 @@ help:
 	@echo 'make demo    write conversations in four scripts, find them again, show them'
 	@echo 'make test    make an environment and run every check in it (what CI runs)'
 	@echo 'make check   the checks alone, in the environment that is there'
-	@echo 'make format  bring the code into its form; make docs: docs/cli.md from the commands'
+	@echo 'make format  bring the code into its form; make docs: docs/cli.md and the README's outputs'
 	@echo 'make soak    the long runs at full size'
 
 demo: $(DEMO_VENV)/.installed
@@ -34,6 +34,7 @@ format:
 
 docs:
 	$(BIN)/python -m hermes_state.commands.reference > docs/cli.md
+	$(BIN)/python examples/readme.py
 
 soak: $(VENV)/.installed
 	$(BIN)/pytest -m soak

@@ -138,6 +138,13 @@ RECORDS: dict[str, Shape] = {
 }
 ONE_SESSION: Shape = {"session": "Session"}
 SHAPES: dict[str, Shape] = {
+    "search": {"query": "text", "hits": ["MessageHit"], "degraded": ["text"], "notes": ["text"]},
+    "search --conversations": {
+        "query": "text",
+        "conversations": ["ConversationHit"],
+        "degraded": ["text"],
+        "notes": ["text"],
+    },
     "sessions list": {"sessions": ["Session"], "total": "integer"},
     "sessions show": {
         "session": "Session",

@@ -16,12 +16,19 @@ if TYPE_CHECKING:
     from hermes_state.importers import Pending
     from hermes_state.store import SessionDB
 
+# What a home has that may hold a Hermes store: its own, or those of its profiles.
+HERMES_SIGNS = ("state.db", "profiles")
+
 
 def pending(invocation: Invocation, db: SessionDB | None) -> list[Pending]:
     """What the home's Hermes stores hold that ours has not seen; nothing when `--db` names a store by itself."""
+    home = invocation.home_path()
+    # A home that is no Hermes agent's does not wait for the importers to load.
+    if invocation.db or not any((home / name).exists() for name in HERMES_SIGNS):
+        return []
     from hermes_state.importers import detect
 
-    return [] if invocation.db else detect(db, invocation.home_path())
+    return detect(db, home)
 
 
 def missing_store(invocation: Invocation) -> StoreUnavailable:

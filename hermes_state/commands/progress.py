@@ -39,3 +39,20 @@ def progress(invocation: Invocation, what: str) -> Iterator[Callable[[int, int],
 
 def _silent(done: int, total: int) -> None:
     """Nobody watches."""
+
+
+@contextmanager
+def steps(invocation: Invocation) -> Iterator[Callable[[str], None]]:
+    """A spinner with the name of the step that is under way; silent as `progress`."""
+    if invocation.json or not is_terminal(sys.stderr):
+        yield _silent_step
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, no_color=is_plain(no_color=invocation.no_color))
+    with console.status("") as status:
+        yield lambda name: status.update(f"{name} …")
+
+
+def _silent_step(name: str) -> None:
+    """Nobody watches."""

@@ -23,6 +23,7 @@ CHOICE_VARIABLE = "HERMES_STATE_COMMANDS"
 OURS = {
     name: f"hermes_state.commands.{place}"
     for name, place in {
+        "search": "search:search",
         "sessions": "sessions:sessions",
         "import": "imports:import_group",
         "doctor": "doctor:doctor",

@@ -102,13 +102,16 @@ def cut(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int | None, *, indent: int) -> Iterator[tuple[str, int]]:
-    """The lines of a text in what `indent` leaves of a width, each with where in the text it starts.
+    """The lines of a text in what `indent` leaves of a width (None: one line), each with where in the text it starts.
 
     Lines break at spaces, or anywhere in a script that has none.
     """
     from rich.cells import cell_len
 
-    room = len(text) if width is None else max(width - indent, _MIN_LAST)
+    if width is None:
+        yield text, 0
+        return
+    room = max(width - indent, _MIN_LAST)
     start = 0
     while start < len(text):
         cells, end, space = 0, start, -1

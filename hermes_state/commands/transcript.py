@@ -42,6 +42,8 @@ def lines_of(messages: Iterable[Message], detail: Detail) -> Iterator[str]:
     """A transcript, line by line; where a conversation goes on in another session, a line says so."""
     session_id = day = None
     for message in messages:
+        if session_id is not None:
+            yield ""
         if session_id not in (None, message.session_id):
             yield paint(f"·· compressed, continued in {message.session_id}", DIM)
             yield ""
@@ -50,7 +52,6 @@ def lines_of(messages: Iterable[Message], detail: Detail) -> Iterator[str]:
         yield _heading(message, detail, f"{at:%H:%M}" if at.date() == day else f"{at:%Y-%m-%d %H:%M}")
         day = at.date()
         yield from _body(message, detail)
-        yield ""
 
 
 def _heading(message: Message, detail: Detail, at: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ import pytest
 
 from hermes_state import SessionDB
 from hermes_state.commands import run
+from hermes_state.home import STORE_NAME
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,11 +97,12 @@ SPOKEN = {
 }
 
 
-@pytest.fixture
-def store(home: Path) -> dict[str, str]:
-    """Three conversations in the home; names to session ids."""
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A store with three conversations, made once; names to session ids."""
+    folder = tmp_path_factory.mktemp("template")
     ids: dict[str, str] = {}
-    with SessionDB.open(home=home, synchronous="NORMAL") as db:
+    with SessionDB.open(home=folder) as db:
         for n, (name, (source, title, texts)) in enumerate(SPOKEN.items()):
             started = datetime(2026, 1, n + 1, 9, tzinfo=UTC)
             session = db.sessions.create(source=source, title=title, model="glm-4.6", started_at=started)
@@ -112,4 +115,13 @@ def store(home: Path) -> dict[str, str]:
                 ],
             )
             ids[name] = session.id
-    return ids
+    return folder / STORE_NAME, ids
+
+
+@pytest.fixture
+def store(home: Path, template: tuple[Path, dict[str, str]]) -> dict[str, str]:
+    """Three conversations in the home; names to session ids."""
+    file, ids = template
+    home.mkdir(mode=0o700)
+    shutil.copy2(file, home)
+    return dict(ids)

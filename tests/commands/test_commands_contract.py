@@ -74,6 +74,8 @@ def everything(home: Path, store: dict[str, str]) -> dict[str, str]:
 
 
 RUNS = {
+    "search": ("redis",),
+    "search --conversations": ("redis",),
     "sessions list": ("--all",),
     "sessions show": ("{tip}",),
     "sessions resume": ("{deploy}",),

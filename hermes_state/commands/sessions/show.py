@@ -139,6 +139,7 @@ def _lines(view: _View, detail: Detail) -> Iterator[str]:
         yield ""
     yield from lines_of(view.messages, detail)
     if view.after:
+        yield ""
         yield paint(f"·· {count(view.after, 'later message')}", DIM)
 
 
