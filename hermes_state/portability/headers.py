@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TYPES = {Kind.FILE: b"0", Kind.DIR: b"5", Kind.LINK: b"2"}
 _KINDS = {flag: kind for kind, flag in _TYPES.items()}
-_PAX_TYPE, _PAX_NAME = b"x", b"@pax"
+_PAX_TYPE, PAX_NAME = b"x", b"@pax"
 # Octal digits that fit size and mtime: 8 GiB, and the year 2242.
 _FIELD_LIMIT = 8**11
 _NAME_FIELD = 100
@@ -59,7 +59,7 @@ def encode(entry: Entry) -> bytes:
     )
     if not records:
         return block
-    head = _block(_PAX_NAME, mode=0o600, size=len(records), mtime=0, flag=_PAX_TYPE, link=b"")
+    head = _block(PAX_NAME, mode=0o600, size=len(records), mtime=0, flag=_PAX_TYPE, link=b"")
     return head + records + bytes(padding(len(records))) + block
 
 

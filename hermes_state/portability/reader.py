@@ -184,7 +184,7 @@ class Archive:
             entry = headers.read(take)
         except ArchiveDamaged as error:
             # With the head that only we write, a first header that is no tar header at all is a damaged one of ours.
-            if not exact or (taken and headers.has_checksum(taken[0]) and not taken[0].startswith(MANIFEST.encode())):
+            if not exact or (taken and headers.has_checksum(taken[0]) and not _may_be_manifest(taken[0])):
                 raise elsewise from error
             raise
         if entry is None and exact:
@@ -301,3 +301,7 @@ class Archive:
             raise ArchiveDamaged("a member follows the digests", code="trailing")
         self._pieces.end()
         self.whole = self.tally.whole
+
+
+def _may_be_manifest(block: bytes) -> bool:
+    return block.startswith((MANIFEST.encode(), headers.PAX_NAME))

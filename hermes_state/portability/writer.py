@@ -212,7 +212,7 @@ class _Writer:
         self._digests.close()
 
     def write_all(self, entries: Iterable[Entry]) -> None:
-        now = time.time_ns()
+        now = int(time.time()) * 10**9  # whole seconds need no pax header
         self._own(MANIFEST, dump(self._manifest.as_json()), now)
         for entry in entries:
             self._member(entry)
