@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 from hermes_state.engine import DEFAULT_BUSY_BUDGET_S, Engine, SqliteEngine
 from hermes_state.errors import InvalidValue, MissingExtra
 from hermes_state.home import resolve_home, store_path
+from hermes_state.index import MessageIndex
 from hermes_state.leases import Leases
 from hermes_state.lineage import Lineage
 from hermes_state.messages import Messages
@@ -19,6 +20,7 @@ from hermes_state.meta import Meta
 from hermes_state.migrate import upgrade
 from hermes_state.routing import Handoffs, Routes
 from hermes_state.schema import store_state
+from hermes_state.search import Search
 from hermes_state.sessions import Sessions
 from hermes_state.usage import UsageLedger
 
@@ -34,7 +36,7 @@ class SessionDB:
 
     Attributes:
         sessions, messages, lineage, usage: conversations and what they cost.
-        search: finding them again.
+        search: finding them again; `index` is what it works with.
         leases, meta, routes, handoffs: what a gateway needs beside them.
     """
 
@@ -48,6 +50,8 @@ class SessionDB:
         self.meta = Meta(engine)
         self.routes = Routes(engine)
         self.handoffs = Handoffs(engine)
+        self.index = MessageIndex(engine)
+        self.search = Search(engine, self.index)
 
     @classmethod
     def open(
