@@ -201,6 +201,16 @@ def count_sessions(connection: Connection, wanted: SessionFilter) -> int:
 
 def previews(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
     """The start of the first user message of sessions that have one, on one line."""
+    found: dict[str, str] = {}
+    for some in in_chunks(session_ids):
+        for row in connection.execute(_first_words(some)):
+            start = searchable_text(row.content, row.content_format, None)[: 4 * PREVIEW_CHARS]
+            if start.strip():
+                found[row.id] = _one_line(start)
+    return found
+
+
+def _first_words(session_ids: Sequence[str]) -> Select[Any]:
     m = messages.c
     first = (
         select(m.session_pk, func.min(m.position).label("position"))
@@ -209,13 +219,11 @@ def previews(connection: Connection, session_ids: Sequence[str]) -> dict[str, st
         .group_by(m.session_pk)
         .subquery()
     )
-    rows = connection.execute(
+    return (
         select(sessions.c.id, m.content, m.content_format)
         .join(first, (first.c.session_pk == m.session_pk) & (first.c.position == m.position))
         .join(sessions, sessions.c.pk == m.session_pk)
     )
-    starts = {row.id: searchable_text(row.content, row.content_format, None)[: 4 * PREVIEW_CHARS] for row in rows}
-    return {session_id: _one_line(start) for session_id, start in starts.items() if start.strip()}
 
 
 def _one_line(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Select, select
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection
+
+_Key = TypeVar("_Key", int, str)
 
 # Where a session came from; text columns that `create` and `update` take as they are.
 ORIGIN_FIELDS = (
@@ -79,7 +81,7 @@ def tags_of(connection: Connection, session_pks: Iterable[int]) -> dict[int, tup
     return found
 
 
-def in_chunks(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+def in_chunks(keys: Sequence[_Key]) -> Iterator[Sequence[_Key]]:
     """Keys in groups that one statement can bind."""
     return (keys[start : start + _BOUND] for start in range(0, len(keys), _BOUND))
 

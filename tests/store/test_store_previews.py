@@ -32,3 +32,11 @@ def test_what_has_no_words_has_no_preview(db: SessionDB) -> None:
     db.messages.append(session.id, role="user", content=[{"type": "image_url", "image_url": {"url": "data:,"}}])
     empty = db.sessions.create(source="cli")
     assert db.sessions.previews([session.id, empty.id]) == {}
+
+
+def test_previews_of_more_sessions_than_one_query_may_name(db: SessionDB) -> None:
+    """SQLite takes at most 32,766 values in a statement."""
+    session = db.sessions.create(source="cli")
+    db.messages.append(session.id, role="user", content="hello")
+    ids = [*(f"nobody-{n}" for n in range(33_000)), session.id]
+    assert db.sessions.previews(ids) == {session.id: "hello"}
