@@ -7,7 +7,6 @@ shows them. Every line under a `$` is what that command printed.
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -87,7 +86,8 @@ def write(home: Path) -> None:
 
 def show(*args: str) -> None:
     """Run the installed command and let it print."""
-    print(f"\n$ hermes-state {shlex.join(args)}", flush=True)
+    typed = " ".join(f'"{arg}"' if " " in arg else arg for arg in args)
+    print(f"\n$ hermes-state {typed}", flush=True)
     program = Path(sys.executable).with_name("hermes-state")
     subprocess.run([program, *args], check=True)
 

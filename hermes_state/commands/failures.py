@@ -87,6 +87,8 @@ def report(error: BaseException, args: Sequence[str]) -> int:
         fields = {name: getattr(failure, name) for name in ("kind", "message", "hint", "retryable")}
         write(sys.stderr, json.dumps({"error": fields}))
         return failure.exit_code
+    if failure.exit_code == INTERRUPTED and is_terminal(sys.stderr):
+        write(sys.stderr, "")  # the terminal's own ^C stands on the line
     color = is_terminal(sys.stderr) and not is_plain(no_color="--no-color" in options)
     write(sys.stderr, f"{click.style('error:', fg='red', bold=True)} {safe(failure.message)}", color=color)
     if failure.hint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -109,6 +110,8 @@ class Invocation:
     def page(self, lines: Iterator[str], *, pager: bool) -> None:
         """Long text: through the pager on a terminal, else straight out."""
         if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin):
+            # Colours pass, a page that fits is just printed, and it stays on the screen; a reader's own LESS wins.
+            os.environ.setdefault("LESS", "FRX")
             click.echo_via_pager((f"{line}\n" for line in lines), color=self.color)
             return
         for line in lines:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from hermes_state.commands.plain import one_line
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from hermes_state.records import Session
 
 _STEPS = ((7 * 86400, "w"), (86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 # From this age on a date says more than a count of weeks.
@@ -54,6 +58,11 @@ def duration(span: timedelta) -> str:
 def local(instant: datetime) -> str:
     """Date and time to the minute, where the reader is."""
     return f"{instant.astimezone():%Y-%m-%d %H:%M}"
+
+
+def name_of(session: Session, previews: Mapping[str, str]) -> str:
+    """What a person knows a conversation by: its title, else how it began."""
+    return one_line(session.title or previews.get(session.id) or "(untitled)")
 
 
 def span(start: datetime, end: datetime) -> str:

@@ -9,9 +9,8 @@ import click
 from hermes_state.commands import shapes
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import NOT_CONFIRMED
-from hermes_state.commands.plain import one_line
 from hermes_state.commands.sessions.references import REF
-from hermes_state.commands.wording import count, span
+from hermes_state.commands.wording import count, name_of, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,8 +42,9 @@ def delete(invocation: Invocation, refs: tuple[str, ...], dry_run: bool, yes: bo
         if not invocation.json:
             # A dry run's answer is data; before a question it is a word to the person.
             tell = invocation.say if dry_run else invocation.note
+            previews = db.sessions.previews([session.id for session in targets])
             for session, plan in zip(targets, plans, strict=True):
-                tell(_line(session, plan))
+                tell(_line(session, name_of(session, previews), plan))
         if not dry_run:
             if not invocation.confirm(f"Delete {_sum(plans)}?", yes=yes):
                 invocation.note("nothing was deleted")
@@ -55,8 +55,7 @@ def delete(invocation: Invocation, refs: tuple[str, ...], dry_run: bool, yes: bo
     return None
 
 
-def _line(session: Session, plan: Deletion) -> str:
-    title = one_line(session.title or "(untitled)")
+def _line(session: Session, title: str, plan: Deletion) -> str:
     when = span(session.started_at, session.last_active_at)
     facts = [session.id, title, when, count(plan.messages, "message")]
     if len(plan.deleted) > 1:

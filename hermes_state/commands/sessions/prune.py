@@ -13,14 +13,14 @@ from hermes_state.commands.invocation import NOT_CONFIRMED
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.sessions.filters import filter_options, is_empty, make_filter
 from hermes_state.commands.values import INSTANT
-from hermes_state.commands.wording import count, local
+from hermes_state.commands.wording import count, local, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from hermes_state.commands.invocation import Invocation
-    from hermes_state.records import Deletion, Session
+    from hermes_state.records import Deletion
     from hermes_state.store import SessionDB
 
 # So many are named before the question; a dry run names all.
@@ -88,19 +88,18 @@ def _announce(invocation: Invocation, plan: Deletion) -> None:
 
 def _show(invocation: Invocation, db: SessionDB, session_ids: Sequence[str], *, dry_run: bool) -> None:
     """What would go: all of it as a dry run's data, the first ones before a question."""
-    if dry_run:
-        for session_id in session_ids:
-            invocation.say(_line(db.sessions.get(session_id)))
-        return
-    for session_id in session_ids[:SHOWN]:
-        invocation.note(f"  {_line(db.sessions.get(session_id))}")
-    if len(session_ids) > SHOWN:
-        invocation.note(f"  … and {len(session_ids) - SHOWN:,} more")
-
-
-def _line(session: Session) -> str:
-    title = one_line(session.title or "(untitled)")
-    return f"{session.id}  {local(session.last_active_at)}  {one_line(session.source)}  {title}"
+    shown = session_ids if dry_run else session_ids[:SHOWN]
+    previews = db.sessions.previews(shown)
+    for session_id in shown:
+        session = db.sessions.get(session_id)
+        facts = (session_id, local(session.last_active_at), one_line(session.source), name_of(session, previews))
+        line = "  ".join(facts)
+        if dry_run:
+            invocation.say(line)
+        else:
+            invocation.note(f"  {line}")
+    if len(shown) < len(session_ids):
+        invocation.note(f"  … and {len(session_ids) - len(shown):,} more")
 
 
 def _tell(invocation: Invocation, done: Deletion, *, dry_run: bool) -> None:
