@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import shlex
 import shutil
 import sys
 import tempfile
@@ -69,6 +68,17 @@ def size_of(text: str) -> int:
     return int(text[:-1]) * factors[text[-1]] if text[-1] in factors else int(text)
 
 
+def command_line_of(options: argparse.Namespace) -> str:
+    """The command that measures the same again, without the paths of this machine."""
+    words = [
+        "python benchmarks/store.py",
+        f"--sizes {options.sizes}",
+        f"--only {options.only}",
+        f"--seed {options.seed}",
+    ]
+    return " ".join([*words, *(["--peer PEER/bin/python"] if options.peer else [])])
+
+
 def measure(run: Run, parts: list[str]) -> None:
     """Run the parts in their order; each reports its own failures."""
     for name, part in PARTS.items():
@@ -77,11 +87,11 @@ def measure(run: Run, parts: list[str]) -> None:
                 part(run)
 
 
-def about(run: Run) -> dict[str, Any]:
+def about(run: Run, command: str) -> dict[str, Any]:
     """What the figures depend on."""
     described: dict[str, Any] = {
         "date": dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "command": shlex.join(["python", *sys.argv]),
+        "command": command,
         "machine": machine(),
         "corpus": f"seed {run.corpus.seed}, revision {CORPUS_REVISION}",
     }
@@ -109,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
         corpus=Corpus(options.seed),
         say=progress.print,
     )
-    described = about(run)
+    described = about(run, command_line_of(options))
     try:
         measure(run, options.only.split(","))
     finally:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SEARCH_ROUNDS, ROUND_SEARCHES = 3, 10
 READ_ROUNDS, ROUND_READS = 3, 20
+REBUILD_UP_TO = 100_000
 LONG_SESSION_MESSAGES = 10_000
 LONG_FROM, LONG_UP_TO = 10_000, 100_000
 
@@ -89,7 +90,7 @@ def window_part(run: Run) -> None:
 
 def rebuild_part(run: Run) -> None:
     """Rebuild the search index from the messages."""
-    for size in run.sizes:
+    for size in (size for size in run.sizes if size <= REBUILD_UP_TO):
         for side in run.sides_at(size):
             with run.attempt("rebuild", f"{side} {size:,}"), run.opened([side], size, "FULL", write=True) as workers:
                 run.figures.add("rebuild", "index rebuild", size, side, **workers[side].call("rebuild"))

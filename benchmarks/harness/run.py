@@ -114,7 +114,7 @@ class Run:
                 original = self.store(side, size)
                 for file in original.parent.glob(f"{original.name}*"):
                     if not file.name.endswith(".json"):
-                        shutil.copy2(file, directory / file.name.replace(original.name, STORE_FILE))
+                        _copy(file, directory / file.name.replace(original.name, STORE_FILE))
             yield directory / STORE_FILE
         finally:
             shutil.rmtree(directory, ignore_errors=True)
@@ -178,6 +178,13 @@ class Run:
             "peak_mb": built["peak_mb"],
         }
         self.figures.add("memory", _built(size), size, "peer", **values)
+
+
+def _copy(original: Path, copy: Path) -> None:
+    """Copy, and wait until the copy is on the disk: else its pages are what the first commits wait for."""
+    shutil.copy2(original, copy)
+    with copy.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _built(size: int) -> str:
