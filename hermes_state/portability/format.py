@@ -81,7 +81,7 @@ class Limits:
     """What a reader puts up with, checked before anything is allocated.
 
     Attributes:
-        entries: members in all. 1,000,000 names take about 100 MB of the 200 MB a reader may use.
+        entries: members in all. each takes about 200 bytes of memory: 500,000 fit the 200 MB a reader may use.
         total_bytes: content in all. 16 TiB: nothing above is a home.
         ratio: content per byte of the file, above `ratio_from_bytes`. zstd makes 128 KiB of zeros from 4 bytes, so a
             bomb reaches 32,000; homes stay below 100. None: not checked.

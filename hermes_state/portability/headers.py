@@ -28,6 +28,8 @@ _MTIME = re.compile(rb"(-?)(\d{1,12})\.(\d{9})\Z")
 _REFUSED = {b"1": "a hard link", b"3": "a device", b"4": "a device", b"6": "a FIFO", b"g": "a global header"}
 _REFUSED |= {b"L": "a GNU long name", b"K": "a GNU long name", b"S": "a sparse file", b"\0": "an old tar header"}
 _TAIL = b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
+# With the checksum's own field, which counts as eight spaces.
+_TAIL_SUM = sum(_TAIL) + 8 * 0x20
 
 
 def padding(size: int) -> int:
@@ -112,9 +114,10 @@ def _is_utf8(raw: bytes) -> bool:
 
 
 def _block(name: bytes, *, mode: int, size: int, mtime: int, flag: bytes, link: bytes) -> bytes:
-    head = b"%s%07o\x000000000\x000000000\x00%011o\x00%011o\x00" % (name.ljust(_NAME_FIELD, b"\0"), mode, size, mtime)
-    tail = flag + link.ljust(_NAME_FIELD, b"\0") + _TAIL
-    return b"%s%06o\0 %s" % (head, sum(head) + sum(tail) + 8 * 0x20, tail)
+    numbers = b"%07o\x000000000\x000000000\x00%011o\x00%011o\x00" % (mode, size, mtime)
+    checksum = sum(name) + sum(numbers) + flag[0] + sum(link) + _TAIL_SUM
+    padded = name.ljust(_NAME_FIELD, b"\0"), numbers, checksum, flag, link.ljust(_NAME_FIELD, b"\0"), _TAIL
+    return b"%s%s%06o\0 %s%s%s" % padded
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
