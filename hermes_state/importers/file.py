@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hermes_state.importers.progress import Progress, no_progress
+from hermes_state.transfer.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     import os

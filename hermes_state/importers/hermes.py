@@ -21,10 +21,10 @@ from hermes_state.importers.hermes_sessions import session_from_row
 from hermes_state.importers.hermes_sync import HermesSync, Plan, parts_of_session
 from hermes_state.importers.home import KIND, Source, source
 from hermes_state.importers.kin import kin_of, relate
-from hermes_state.importers.progress import Progress, no_progress
 from hermes_state.importers.report import Tally
 from hermes_state.records import Relation
 from hermes_state.transfer.placing import link_waiting
+from hermes_state.transfer.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

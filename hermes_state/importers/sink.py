@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import bindparam, case, delete, func, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from hermes_state import index, titles
-from hermes_state.activity import fold, raise_id_floor, recount
+from hermes_state.activity import raise_id_floor
 from hermes_state.clock import now_us
-from hermes_state.conversation import retip
-from hermes_state.edits import next_id, release_platform_ids
+from hermes_state.edits import release_platform_ids
 from hermes_state.importers.digests import GONE, state_in
 from hermes_state.importers.hermes_messages import essence_of
 from hermes_state.records import MessageState, Relation
-from hermes_state.schema import imported_messages, imported_sessions, messages, sessions, store_state
+from hermes_state.schema import imported_messages, imported_sessions, messages, sessions
 from hermes_state.sessions import intern_prompt
+from hermes_state.transfer.bulk import Bulk
 from hermes_state.transfer.placing import place
 
 if TYPE_CHECKING:
@@ -31,20 +31,10 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 Row = dict[str, Any]
 _m, _c, _known = messages.c, sessions.c, imported_messages.c
-_EMPTY: Row = {c.name: None for c in messages.c} | {"state": int(MessageState.ACTIVE)}
 # Columns that a change of the foreign message may change here.
 _CHANGEABLE = tuple(c.name for c in messages.c if c.name not in ("id", "session_pk", "position", "rewind_number"))
 # Ids bound to one statement, well below SQLite's limit.
 _CHUNK = 500
-_COUNT = (
-    update(sessions)
-    .where(_c.pk == bindparam("pk_"))
-    .values(
-        message_count=_c.message_count + bindparam("active"),
-        tool_call_count=_c.tool_call_count + bindparam("calls"),
-        last_active_at=case((_c.last_active_at < bindparam("last_at"), bindparam("last_at")), else_=_c.last_active_at),
-    )
-)
 
 
 class Sink:
@@ -56,18 +46,12 @@ class Sink:
     """
 
     def __init__(self, connection: Connection, source_pk: int) -> None:
-        fold(connection)  # after this every message above the mark is one of ours, counted by us
         self.connection = connection
         self.source_pk = source_pk
-        self._free_id = next_id(connection)
-        self._conversations: set[int] = set()
-        self._recount: set[int] = set()
+        self._bulk = Bulk(connection)
         # Rows that are written together at the end, or before something looks at them.
-        self._messages: list[Row] = []
         self._remembered: list[Row] = []
-        self._counted: dict[int, Row] = {}
         self._noted: dict[str, Row] = {}
-        self._positions: dict[int, int] = {}
         self._prompts: dict[str, int] = {}
 
     # --- sessions -----------------------------------------------------------------------------------------------
@@ -94,9 +78,9 @@ class Sink:
             "system_prompt_pk": None if system_prompt is None else self._prompt(system_prompt),
         }
         pk = place(self.connection, {**values, **row}, parent_pk=parent_pk, relation=relation)
-        self._positions[pk] = 0
+        self._bulk.is_new(pk)
         if parent_pk is not None and relation == Relation.COMPRESSION:
-            self._conversations.add(self.connection.execute(select(_c.conversation_pk).where(_c.pk == pk)).scalar_one())
+            self.retip_later(self.connection.execute(select(_c.conversation_pk).where(_c.pk == pk)).scalar_one())
         return pk, given
 
     def _prompt(self, text: str) -> int:
@@ -111,7 +95,7 @@ class Sink:
 
     def retip_later(self, conversation_pk: int) -> None:
         """Find the tip of a conversation again when the transaction ends."""
-        self._conversations.add(conversation_pk)
+        self._bulk.retip_later(conversation_pk)
 
     # --- messages -----------------------------------------------------------------------------------------------
 
@@ -121,23 +105,9 @@ class Sink:
         Args:
             remember: note which foreign message each came from.
         """
-        position = self._position(session_pk)
-        rows = [
-            _EMPTY | message.columns | {"id": self._free_id + n, "session_pk": session_pk, "position": position + n}
-            for n, message in enumerate(found)
-        ]
-        self._positions[session_pk] = position + len(rows)
-        self._free_id += len(rows)
-        self._messages += rows
+        ids = self._bulk.add(session_pk, [message.columns for message in found])
         if remember:
-            self._remember(session_pk, [(m, row["id"]) for m, row in zip(found, rows, strict=True)])
-        self._count(session_pk, rows)
-
-    def _position(self, session_pk: int) -> int:
-        if session_pk not in self._positions:
-            last = self.connection.execute(select(func.max(_m.position)).where(_m.session_pk == session_pk)).scalar()
-            self._positions[session_pk] = 0 if last is None else int(last) + 1
-        return self._positions[session_pk]
+            self._remember(session_pk, zip(found, ids, strict=True))
 
     def _remember(self, session_pk: int, found: Iterable[tuple[ForeignMessage, int]]) -> None:
         self._remembered += [
@@ -151,23 +121,12 @@ class Sink:
             for message, message_id in found
         ]
 
-    def _count(self, session_pk: int, rows: Sequence[Row]) -> None:
-        total = self._counted.setdefault(session_pk, {"pk_": session_pk, "active": 0, "calls": 0, "last_at": 0})
-        for row in rows:
-            if row["state"] == MessageState.ACTIVE:
-                total["active"] += 1
-                total["calls"] += row["tool_call_count"] or 0
-            total["last_at"] = max(total["last_at"], row["created_at"])
-
     def write(self) -> None:
         """Write the rows that wait to be written together."""
-        for table, waiting in ((messages, self._messages), (imported_messages, self._remembered)):
-            if waiting:
-                self.connection.execute(insert(table), waiting)
-                waiting.clear()
-        if self._counted:
-            self.connection.execute(_COUNT, list(self._counted.values()))
-            self._counted.clear()
+        self._bulk.write()
+        if self._remembered:
+            self.connection.execute(insert(imported_messages), self._remembered)
+            self._remembered.clear()
 
     def adopt(self, session_pk: int, found: Iterable[tuple[ForeignMessage, int]]) -> None:
         """Note that messages which are here already are these foreign ones."""
@@ -187,18 +146,17 @@ class Sink:
             self.connection.execute(update(messages).where(_m.id == message_id).values(values))
         else:
             message_id = self._put_anew(row, values)
-        self._recount.add(session_pk)
+        self._bulk.recount_later(session_pk)
         known = (_known.session_pk == session_pk) & (_known.source_pk == self.source_pk)
         self.connection.execute(delete(imported_messages).where(known, _known.foreign_id == message.foreign_id))
         self._remember(session_pk, [(message, message_id)])
 
     def _put_anew(self, row: Any, values: Mapping[str, Any]) -> int:
         """Another text in the place of a message: a new message, since the index has the text of the old one's id."""
-        message_id = self._free_id
+        message_id = self._bulk.take_id()
         raise_id_floor(self.connection)
         index.forget(self.connection, [row])
         self.connection.execute(delete(messages).where(_m.id == row.id))
-        self._free_id += 1
         self.connection.execute(insert(messages), [{**row._asdict(), **values, "id": message_id}])
         return message_id
 
@@ -245,7 +203,7 @@ class Sink:
         release_platform_ids(self.connection, ids)
         if taken:
             self.update_session(session_pk, rewind_count=number)
-        self._recount.add(session_pk)
+        self._bulk.recount_later(session_pk)
 
     # --- the end ------------------------------------------------------------------------------------------------
 
@@ -268,15 +226,10 @@ class Sink:
             self.connection.execute(insert(imported_sessions), [self._noted[foreign_id] for foreign_id in some])
 
     def finish(self) -> None:
-        """Bring counters and tips up to date."""
+        """Write what waits, and bring counters and tips up to date."""
         self.write()
         self._write_notes()
-        newest = select(func.coalesce(func.max(_m.id), 0)).scalar_subquery()
-        self.connection.execute(update(store_state).values(counted_through=newest))
-        for pk in self._recount:
-            recount(self.connection, pk)
-        for conversation in self._conversations:
-            retip(self.connection, conversation)
+        self._bulk.finish()
 
 
 def _chunks(ids: Sequence[_T]) -> Iterable[Sequence[_T]]:

@@ -57,8 +57,14 @@ def count(path: Path) -> int:
     return int(number)
 
 
+@pytest.fixture(autouse=True)
+def _own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+
 def temporary_copies() -> list[Path]:
-    return list(Path(tempfile.gettempdir()).glob("hermes-state-*"))
+    return list(Path(tempfile.gettempdir()).iterdir())
 
 
 def test_a_live_wal_is_read_up_to_its_last_commit(home: Home) -> None:
