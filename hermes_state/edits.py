@@ -185,7 +185,7 @@ def compact(
         )
     fold(connection)
     ids = _active_ids(connection, session_pk)
-    kept = ids[len(ids) - keep_last :] if keep_last > 0 else []
+    kept = ids[max(len(ids) - keep_last, 0) :] if keep_last > 0 else []
     _set_state(connection, ids[: len(ids) - len(kept)], state=MessageState.COMPACTED)
     added = append_all(connection, session_pk, session_id, summary)
     _move_to_end(connection, session_pk, kept)

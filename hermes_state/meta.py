@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from hermes_state.schema import meta
 
@@ -38,7 +38,7 @@ class Meta:
     def items(self, prefix: str = "") -> dict[str, str]:
         """All pairs whose key starts with `prefix`, in order of key."""
         with self._engine.read() as connection:
-            rows = connection.execute(
-                select(meta).where(meta.c.key.startswith(prefix, autoescape=True)).order_by(meta.c.key)
-            )
+            # Not LIKE: it would take other cases for the same.
+            starts = func.substr(meta.c.key, 1, len(prefix)) == prefix
+            rows = connection.execute(select(meta).where(starts).order_by(meta.c.key))
             return {row.key: row.value for row in rows}

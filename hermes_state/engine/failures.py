@@ -26,7 +26,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Primary result codes of https://www.sqlite.org/rescode.html; extended codes carry them in the low byte.
-BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, CONSTRAINT, NOTADB = 5, 6, 8, 10, 11, 13, 14, 19, 26
+BUSY, LOCKED, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, CONSTRAINT, NOTADB = (
+    5,
+    6,
+    8,
+    9,
+    10,
+    11,
+    13,
+    14,
+    19,
+    26,
+)
 # The lock file of the WAL can't grow: no space is left for it.
 _IOERR_SHMSIZE = IOERR | (19 << 8)
 _MESSAGES = {
@@ -36,6 +47,7 @@ _MESSAGES = {
     "locking protocol": BUSY,
     "attempt to write a readonly database": READONLY,
     "disk i/o error": IOERR,
+    "interrupted": INTERRUPT,
     "database disk image is malformed": CORRUPT,
     "malformed database schema": CORRUPT,
     "database or disk is full": FULL,

@@ -375,6 +375,14 @@ def test_compacting_keeps_the_newest_as_they_are(db: SessionDB) -> None:
     assert db.sessions.get(target).message_count == 1
 
 
+def test_keeping_more_than_there_is_keeps_all(db: SessionDB) -> None:
+    """The summary goes before everything and nothing is archived."""
+    target = session(db)
+    db.messages.append_many(target, [{"role": "user", "content": c} for c in "ab"])
+    db.messages.compact(target, [{"role": "user", "content": "sum"}], keep_last=3)
+    assert [m.content for m in db.messages.list(target)] == ["sum", "a", "b"]
+
+
 @pytest.mark.parametrize("summary", [[], [{"role": "user", "content": ""}], [{"role": "user", "content": None}]])
 def test_an_empty_summary_compacts_nothing(db: SessionDB, summary: list[dict[str, Any]]) -> None:
     """B064: a summariser that failed loses no message, in place or by rotation."""

@@ -1,0 +1,128 @@
+"""What SQLite itself can tell about a database: pages, references, schema. Reads only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import create_engine
+from sqlalchemy.pool import StaticPool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, MetaData
+
+    from hermes_state.engine.fts import Document
+
+# Tokens of each column of an entry that are looked for, in their order, from its start.
+_PROVED_TOKENS = 40
+_STRANGERS = (
+    "SELECT d.id FROM message_index_docsize AS d LEFT JOIN messages AS m ON m.id = d.id WHERE m.id IS NULL ORDER BY 1"
+)
+_HOLDS = "SELECT count(*) FROM message_index WHERE message_index MATCH ? AND rowid = ?"
+# Lines of an integrity check that are asked for; SQLite stops after so many.
+_MOST_LINES = 10_000
+
+
+class Dangling(NamedTuple):
+    """A row that refers to a row which is not there."""
+
+    table: str
+    rowid: int | None
+    parent: str
+
+
+class Difference(NamedTuple):
+    """A table or index that is not as declared."""
+
+    name: str
+    what: str
+
+
+def unsound(connection: Connection, *, full: bool) -> list[str]:
+    """What is wrong with pages and b-trees, a line each; [] when nothing is.
+
+    Args:
+        full: also compare every index with its table, entry by entry.
+    """
+    pragma = "integrity_check" if full else "quick_check"
+    lines = connection.exec_driver_sql(f"PRAGMA {pragma}({_MOST_LINES})").scalars().all()
+    return [str(line) for line in lines if line != "ok"]
+
+
+def dangling_references(connection: Connection) -> list[Dangling]:
+    """Rows whose foreign key leads nowhere."""
+    rows = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    return [Dangling(row[0], row[1], row[2]) for row in rows]
+
+
+def schema_differences(connection: Connection, declared: MetaData) -> Iterator[Difference]:
+    """How the tables and indexes differ from the declared ones, by structure and not by the words of their SQL.
+
+    Tables that are not declared are somebody else's. Triggers, and indexes on a declared table, are not: they change
+    what a write does.
+    """
+    model = create_engine("sqlite://", poolclass=StaticPool)
+    declared.create_all(model)
+    try:
+        with model.connect() as wanted:
+            for table in declared.sorted_tables:
+                yield from _table_differences(connection, wanted, table.name)
+    finally:
+        model.dispose()
+    for name, table in connection.exec_driver_sql("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'"):
+        if table in declared.tables:
+            yield Difference(name, f"a trigger on {table} that no migration made")
+
+
+def _table_differences(found: Connection, wanted: Connection, table: str) -> Iterator[Difference]:
+    columns, expected = _columns(found, table), _columns(wanted, table)
+    if not columns:
+        yield Difference(table, "the table is missing")
+        return
+    for name in sorted(columns.keys() ^ expected.keys()):
+        yield Difference(f"{table}.{name}", "the column is missing" if name in expected else "an unknown column")
+    for name in sorted(columns.keys() & expected.keys()):
+        if columns[name] != expected[name]:
+            yield Difference(f"{table}.{name}", f"the column is {columns[name]}, not {expected[name]}")
+    indexes, wanted_indexes = _indexes(found, table), _indexes(wanted, table)
+    for name in sorted(indexes.keys() ^ wanted_indexes.keys()):
+        yield Difference(name, "the index is missing" if name in wanted_indexes else f"an unknown index on {table}")
+    for name in sorted(indexes.keys() & wanted_indexes.keys()):
+        if indexes[name] != wanted_indexes[name]:
+            yield Difference(name, f"the index is {indexes[name]}, not {wanted_indexes[name]}")
+
+
+def _columns(connection: Connection, table: str) -> dict[str, tuple[str, bool, int]]:
+    """Type, NOT NULL and place in the primary key of each column."""
+    rows = connection.exec_driver_sql('SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?)', (table,))
+    return {name: (kind, bool(required), key) for name, kind, required, key in rows}
+
+
+def _indexes(connection: Connection, table: str) -> dict[str, tuple[bool, bool, tuple[str | None, ...]]]:
+    """Whether each index is unique and partial, and its columns."""
+    found = {}
+    rows = connection.exec_driver_sql('SELECT name, "unique", partial FROM pragma_index_list(?)', (table,)).fetchall()
+    for name, unique, partial in rows:
+        columns = connection.exec_driver_sql("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (name,))
+        found[name] = (bool(unique), bool(partial), tuple(columns.scalars()))
+    return found
+
+
+# --- the full-text index ----------------------------------------------------------------------------------------
+
+
+def entries_without_message(connection: Connection) -> list[int]:
+    """The ids of index entries whose message is not there."""
+    return list(connection.exec_driver_sql(_STRANGERS).scalars())
+
+
+def is_found(connection: Connection, document: Document) -> bool:
+    """Whether the index finds a message by what it says: the start of each column, word for word, in order."""
+    phrases = []
+    for column in ("words", "grams"):
+        tokens = getattr(document, column).split()[:_PROVED_TOKENS]
+        if tokens:
+            quoted = " ".join(tokens).replace('"', '""')
+            phrases.append(f'{column} : "{quoted}"')
+    return bool(connection.exec_driver_sql(_HOLDS, (" AND ".join(phrases), document.id)).scalar())
