@@ -122,7 +122,7 @@ def wrap(text: str, width: int | None, *, indent: int) -> Iterator[tuple[str, in
         if end < len(text) and space > start and text[end] != " ":
             breaks_word = cell_len(text[end]) == 1 and cell_len(text[end - 1]) == 1
             end = space if breaks_word else end
-        yield text[start:end].rstrip(), start
+        yield text[start:end].rstrip(" "), start
         start = end
         while start < len(text) and text[start] == " ":
             start += 1

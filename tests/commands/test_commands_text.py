@@ -55,7 +55,10 @@ def test_one_line() -> None:
     assert one_line(" a\n\n b\tc\x00 ") == "a b c"
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cf", "Mn", "Me"])), st.integers(12, 60))
+WRAPPED = st.characters(exclude_categories=["Cc", "Cs", "Cf", "Mn", "Me"]) | st.sampled_from("字 a\u3000\u00a0🇦🇧👩🏽")
+
+
+@given(st.text(WRAPPED), st.integers(12, 60))
 def test_wrapped_lines_fit_and_lose_nothing(text: str, width: int) -> None:
     lines = list(wrap(text, width, indent=0))
     assert all(cell_len(line) <= width for line, _ in lines)
