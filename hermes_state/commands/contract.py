@@ -196,6 +196,15 @@ SHAPES: dict[str, Shape] = {
         ],
     },
     "import hermes": {"imports": ["ImportReport"]},
+    "db check": {
+        "sound": "true or false",
+        "findings": [{"kind": "text", "where": "text", "what": "text", "remedy": "text"}],
+        "counts": {"<kind>": "integer"},
+        "checked": {"<what>": "integer"},
+        "full": "true or false",
+        "interrupted": "true or false",
+    },
+    "db migrate": {"path": "text", "from": "text or null", "to": "text", "changed": "true or false"},
     "doctor": {
         "ok": "true or false",
         "checks": [{"name": "text", "status": "text", "message": "text", "fix": "text"}],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_state.commands.table import Cell, Column
+    from hermes_state.engine import SqliteEngine
     from hermes_state.store import SessionDB
 
 # Exit codes that are not an error's: 0 done; 1 a check found something, or a search found nothing.
@@ -65,6 +67,25 @@ class Invocation:
         if not create and not self.store_path().exists():
             raise missing_store(self)
         return SessionDB.open(self.db, home=self.home, read_only=read_only)
+
+    @contextmanager
+    def open_engine(self, *, read_only: bool = False) -> Iterator[SqliteEngine]:
+        """The store's file without its nouns, whatever state it is in: for work that must not need a sound store.
+
+        Raises:
+            StoreUnavailable: there is none, or it can't be opened.
+        """
+        from hermes_state.commands.neighbour import missing_store
+        from hermes_state.engine import SqliteEngine
+
+        path = self.store_path()
+        if not path.exists():
+            raise missing_store(self)
+        engine = SqliteEngine(path, read_only=read_only)
+        try:
+            yield engine
+        finally:
+            engine.close()
 
     # --- output -------------------------------------------------------------------------------------------------
 

@@ -105,7 +105,7 @@ def _usage(name: str, command: click.Command) -> str:
 def _row(option: click.Option) -> str:
     """`| --limit NUMBER | At most so many. (20) |`; made by hand, since click words its help anew now and then."""
     names = ", ".join(option.opts) + "".join(f" / {name}" for name in option.secondary_opts)
-    if isinstance(option.type, click.Choice):
+    if isinstance(option.type, click.Choice) and not option.metavar:
         value = "\\|".join(option.type.choices)
     else:
         value = "" if option.is_flag else option.metavar or option.type.name.upper()

@@ -26,6 +26,7 @@ OURS = {
         "search": "search:search",
         "sessions": "sessions:sessions",
         "import": "imports:import_group",
+        "db": "db:db",
         "doctor": "doctor:doctor",
         "completion": "completion:completion",
     }.items()

@@ -45,8 +45,8 @@ The query's words rank, none of them is required. It also knows
 @click.argument("words", nargs=-1, metavar="QUERY...")
 @click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many hits; 0 for all.")
 @click.option("--offset", type=COUNT, default=0, metavar="N", help="Leave out the first N.")
-@click.option("--sort", type=click.Choice(("relevance", "newest", "oldest")), default="relevance", show_default=True,
-              help="What comes first.")  # fmt: skip
+@click.option("--sort", type=click.Choice(("relevance", "newest", "oldest")), default="relevance", metavar="ORDER",
+              help="relevance (the default), newest or oldest first.")  # fmt: skip
 @click.option("--conversations", is_flag=True, help="A hit per conversation, with its best messages.")
 @click.option("--role", multiple=True, metavar="ROLE", help="Only messages of this role; may be repeated.")
 @click.option("--source", multiple=True, metavar="NAME", help="Only from this surface; may be repeated.")

@@ -88,6 +88,8 @@ RUNS = {
     "sessions prune": ("--source", "telegram", "--source", "cron", "--yes"),
     "sessions stats": (),
     "import hermes": (),
+    "db check": ("--full",),
+    "db migrate": (),
     "doctor": (),
     "completion": ("fish",),
 }

@@ -30,7 +30,7 @@ def rename(invocation: Invocation, ref: str, title: tuple[str, ...]) -> None:
 @command("archive", examples=("hermes-state sessions archive 20260720_1011",))
 @click.argument("refs", type=REF, nargs=-1, required=True)
 def archive(invocation: Invocation, refs: tuple[str, ...]) -> None:
-    """Hide conversations from lists. Search finds them with --archived."""
+    """Hide conversations from lists. Search still finds them."""
     _set_archived(invocation, refs, archived=True)
 
 

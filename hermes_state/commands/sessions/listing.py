@@ -44,7 +44,8 @@ _COLUMNS = (
 )
 @filter_options
 @click.option("--all", "everything", is_flag=True, help="Every session row: archived, sub-agents', each segment.")
-@click.option("--order", type=click.Choice(ORDERS), default="active", show_default=True, help="What comes first.")
+@click.option("--order", type=click.Choice(ORDERS), default="active", metavar="ORDER",
+              help="active (the default), started, oldest, messages or title.")  # fmt: skip
 @click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many; 0 for all.")
 @click.option("--offset", type=COUNT, default=0, metavar="N", help="Leave out the first N.")
 @click.option("--jsonl", is_flag=True, help="JSON Lines: a session a line.")

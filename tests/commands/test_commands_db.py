@@ -1,0 +1,82 @@
+"""The commands about the store as a whole."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hermes_state import SessionDB
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Call
+
+
+def tamper(home: Path, sql: str) -> None:
+    """Change the store behind its back."""
+    connection = sqlite3.connect(home / "hermes_state.db")
+    with connection:
+        connection.execute(sql)
+    connection.close()
+
+
+@pytest.mark.parametrize("args", [(), ("--full",)])
+def test_a_sound_store_passes(call: Call, store: dict[str, str], args: tuple[str, ...]) -> None:
+    answer = call("db", "check", *args)
+    assert (answer.exit_code, answer.stderr) == (0, "")
+    assert answer.stdout.startswith("sound: 3 sessions, 5 messages")
+
+
+def test_findings_are_told_with_what_mends_them(call: Call, home: Path, store: dict[str, str]) -> None:
+    tamper(home, "UPDATE sessions SET message_count = 99")
+    answer = call("db", "check")
+    assert answer.exit_code == 1
+    assert "3 findings of kind counter" in answer.stdout
+    assert "hermes-state db recover" in answer.stdout
+    report = call("db", "check", "--json")
+    assert report.exit_code == 1
+    assert report.json["sound"] is False
+    assert report.json["counts"] == {"counter": 3}
+    assert {finding["kind"] for finding in report.json["findings"]} == {"counter"}
+
+
+def test_a_check_writes_nothing(call: Call, home: Path, store: dict[str, str]) -> None:
+    before = (home / "hermes_state.db").read_bytes()
+    call("db", "check", "--full")
+    assert (home / "hermes_state.db").read_bytes() == before
+
+
+def test_a_store_that_can_not_be_read_is_a_finding(call: Call, home: Path, store: dict[str, str]) -> None:
+    file = home / "hermes_state.db"
+    raw = bytearray(file.read_bytes())
+    raw[4096 * 2 : 4096 * 6] = b"\xa5" * (4096 * 4)
+    file.write_bytes(raw)
+    answer = call("db", "check", "--json")
+    assert answer.exit_code == 1
+    assert "damaged" in answer.json["counts"]
+
+
+def test_migrate_says_what_was_done(call: Call, home: Path, store: dict[str, str]) -> None:
+    assert "already" in call("db", "migrate").stdout
+    (home / "hermes_state.db").write_bytes(b"")  # a store that was never opened
+    done = call("db", "migrate", "--json").json
+    assert (done["from"], done["changed"]) == (None, True)
+    with SessionDB.open(home=home, read_only=True) as db:
+        assert db.sessions.list() == []
+
+
+def test_a_newer_schema_is_refused_by_name(call: Call, home: Path, store: dict[str, str]) -> None:
+    tamper(home, "UPDATE alembic_version SET version_num = 'zzzz'")
+    for args in (("sessions", "list"), ("db", "migrate")):
+        answer = call(*args, "--json")
+        assert (answer.exit_code, answer.error["kind"]) == (12, "schema_too_new")
+        assert "zzzz" in answer.error["message"]
+
+
+@pytest.mark.parametrize("command", ["check", "migrate"])
+def test_no_store_is_said(call: Call, home: Path, command: str) -> None:
+    assert call("db", command).exit_code == 17
+    assert not home.exists()
