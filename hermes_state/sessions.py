@@ -314,4 +314,4 @@ def _conversation(connection: Connection, session_pk: int) -> int:
     return int(connection.execute(select(sessions.c.conversation_pk).where(sessions.c.pk == session_pk)).scalar_one())
 
 
-__all__ = ["JSON_FIELDS", "Sessions", "intern_prompt"]
+__all__ = ["JSON_FIELDS", "Sessions", "check_source", "intern_prompt"]

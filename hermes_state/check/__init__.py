@@ -16,7 +16,7 @@ from hermes_state.check.report import SHOWN, Collector, Finding, Interrupted, Ki
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hermes_state.engine import SqliteEngine
+    from hermes_state.engine import Engine
 
 # What is looked at, in this order: what lies deeper comes first.
 _STEPS: tuple[tuple[str, Callable[[Collector], None]], ...] = (
@@ -34,7 +34,7 @@ _STEPS: tuple[tuple[str, Callable[[Collector], None]], ...] = (
 
 
 def check(
-    engine: SqliteEngine,
+    engine: Engine,
     *,
     full: bool = False,
     shown: int = SHOWN,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from hermes_state.engine import SqliteEngine
+    from hermes_state.engine import Engine
 
 # Findings of one kind that are kept; all are counted.
 SHOWN = 100
@@ -104,7 +104,7 @@ class Interrupted(Exception):
 class Collector:
     """Where the steps of a check put what they find."""
 
-    def __init__(self, engine: SqliteEngine, *, full: bool, shown: int) -> None:
+    def __init__(self, engine: Engine, *, full: bool, shown: int) -> None:
         self._engine = engine
         self._shown = shown
         self._findings: list[Finding] = []

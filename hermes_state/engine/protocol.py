@@ -48,6 +48,9 @@ class Engine(Protocol):
     def migration(self) -> AbstractContextManager[Connection]:
         """A write transaction for changes of the schema."""
 
+    def run_alone(self, statement: str, *, budget_s: float | None = None) -> list[Any]:
+        """Run one statement that can't be in a transaction, as VACUUM; its rows."""
+
     def copy_to(self, target: Path) -> None:
         """Copy the whole store, as it is at this moment, to a file that appears only when it is whole."""
 

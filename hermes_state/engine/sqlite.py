@@ -8,27 +8,26 @@ other; reads take connections of their own from a pool, and WAL keeps them clear
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
-import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.pool import QueuePool
 
+from hermes_state.engine import forks
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
-from hermes_state.engine.holder import write_lock_holder
 from hermes_state.engine.statements import APPEND_OPTIONAL, append_statement
+from hermes_state.engine.waiting import retry_while_busy
 from hermes_state.errors import HandleUnusable, ReadOnlyStore, StoreBusy, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -39,29 +38,12 @@ DEFAULT_BUSY_BUDGET_S = 20.0
 # write the hot pages of counters and indexes less often, and the WAL stays below 10 MB.
 _CHECKPOINT_PAGES = 2000
 _CACHE_KIB = 16 * 1024
-# Pauses between tries for the write lock, in seconds. A commit takes 0.05 to 5 ms, so the first pauses are short.
-_PAUSE_MIN_S, _PAUSE_MAX_S = 0.0002, 0.02
 # WAL index recovery after a crash is the only thing a reader ever waits for.
 _READER_BUSY_MS = 10_000
 # What a large transaction made of the WAL is given back at the next reset of the WAL, in bytes.
 _WAL_KEPT_BYTES = 10_000_000
 # How often appends look whether the path still names the open file, in seconds: a stat costs as much as 1 % of them.
 _LOOK_EVERY_S = 0.1
-
-_T = TypeVar("_T")
-
-_live: weakref.WeakSet[SqliteEngine] = weakref.WeakSet()
-# Engines inherited through fork: kept alive for ever, since closing a copied SQLite handle would drop the parent's WAL.
-_inherited: list[object] = []
-
-
-def _abandon_in_child() -> None:
-    for engine in list(_live):
-        engine.abandon()
-        _inherited.append(engine)
-
-
-os.register_at_fork(after_in_child=_abandon_in_child)
 
 
 class SqliteEngine:
@@ -101,7 +83,7 @@ class SqliteEngine:
         self._looked_at = 0.0
         self._create_file()
         self._sqlalchemy = self._make_sqlalchemy_engine()
-        _live.add(self)
+        forks.watch(self)
 
     # --- opening -----------------------------------------------------------------------------------------------
 
@@ -136,13 +118,21 @@ class SqliteEngine:
 
     def _connect(self) -> Any:
         self._check_usable()
+        while True:
+            expected = self._found_identity()
+            connection = self._open()
+            if expected == self._found_identity():  # else the file was swapped while we opened it
+                self._check_in_place()
+                return connection
+            connection.close()
+
+    def _open(self) -> Any:
         uri = f"file:{quote(str(self.path.absolute()))}?mode={'ro' if self.read_only else 'rw'}"
         connection = self.driver.module.connect(
             uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
-            self._retry(lambda: self._configure(connection), time.monotonic() + self.busy_budget_s)
-            self._check_in_place()
+            retry_while_busy(lambda: self._configure(connection), time.monotonic() + self.busy_budget_s, self.path)
         except BaseException:
             connection.close()
             raise
@@ -202,7 +192,7 @@ class SqliteEngine:
         self._check_in_place()
         try:
             self._transaction_thread = threading.get_ident()
-            self._retry(writer.begin, deadline)
+            retry_while_busy(writer.begin, deadline, self.path)
             yield writer
             self._commit(writer)
         except BaseException:
@@ -271,26 +261,10 @@ class SqliteEngine:
                 if not is_busy(error) or self._transaction_thread:
                     raise translate(error, self.path) from error
                 with translated(self.path):
-                    rows = self._retry(lambda: raw.execute(sql, values).fetchall(), deadline)
+                    rows = retry_while_busy(lambda: raw.execute(sql, values).fetchall(), deadline, self.path)
             return rows[0] if rows else None
         finally:
             self._write_lock.release()
-
-    def _retry(self, attempt: Callable[[], _T], deadline: float) -> _T:
-        started = time.monotonic()
-        pause = _PAUSE_MIN_S
-        while True:
-            try:
-                return attempt()
-            except Exception as error:
-                if not is_busy(error):
-                    raise
-                now = time.monotonic()
-                if now >= deadline:
-                    holder = write_lock_holder(self.path)
-                    raise StoreBusy(str(self.path), waited_s=now - started, holder=holder) from error
-                time.sleep(random.uniform(0.5, 1.5) * pause)  # noqa: S311  jitter, not a secret
-                pause = min(pause * 1.3, _PAUSE_MAX_S)
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:
@@ -305,6 +279,20 @@ class SqliteEngine:
                 finally:
                     if self._writer is not None:
                         self._writer_raw().execute("PRAGMA foreign_keys=ON")
+        finally:
+            self._write_lock.release()
+
+    def run_alone(self, statement: str, *, budget_s: float | None = None) -> list[Any]:
+        """Run one statement outside of any transaction (VACUUM, a checkpoint) on the writing connection; its rows.
+
+        Raises:
+            StoreBusy: another process held the lock for longer than `budget_s` (None: the engine's budget).
+        """
+        deadline = self._acquire(self.busy_budget_s if budget_s is None else budget_s)
+        try:
+            with translated(self.path):
+                raw = self._writer_raw()
+                return retry_while_busy(lambda: list(raw.execute(statement).fetchall()), deadline, self.path)
         finally:
             self._write_lock.release()
 
@@ -342,15 +330,19 @@ class SqliteEngine:
     def _check_in_place(self) -> None:
         """Refuse to write into a file that was removed or swapped: nobody would ever read it again."""
         self._looked_at = time.monotonic()
-        try:
-            found = self.path.stat()
-        except OSError as error:
-            raise HandleUnusable(f"{self.path} was removed while it was open", hint="open a new SessionDB") from error
-        identity = (found.st_dev, found.st_ino)
+        identity = self._found_identity()
         if self._identity is None:
             self._identity = identity
         elif identity != self._identity:
             raise HandleUnusable(f"{self.path} was replaced while it was open", hint="open a new SessionDB")
+
+    def _found_identity(self) -> tuple[int, int]:
+        """The device and inode that the path leads to now."""
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise HandleUnusable(f"{self.path} was removed while it was open", hint="open a new SessionDB") from error
+        return found.st_dev, found.st_ino
 
     def _writer_connection(self) -> Connection:
         if self._writer is None:
@@ -386,7 +378,7 @@ class SqliteEngine:
                 self._writer.close()
                 self._writer = self._raw_writer = None
             self._sqlalchemy.dispose()
-        _live.discard(self)
+        forks.forget(self)
 
 
 def _casefold(text: str | None) -> str | None:
