@@ -205,6 +205,7 @@ SHAPES: dict[str, Shape] = {
         "interrupted": "true or false",
     },
     "db migrate": {"path": "text", "from": "text or null", "to": "text", "changed": "true or false"},
+    "db reindex": {"messages": "integer", "pending": "integer", "duration_s": "number"},
     "doctor": {
         "ok": "true or false",
         "checks": [{"name": "text", "status": "text", "message": "text", "fix": "text"}],

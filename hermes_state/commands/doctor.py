@@ -153,9 +153,25 @@ def _store(invocation: Invocation, path: Path) -> Iterator[Check]:
     try:
         with SessionDB.open(invocation.db, home=invocation.home, read_only=True) as db:
             yield Check(name="store", status=OK, message=f"{path} opens: {count(db.sessions.count(), 'conversation')}")
+            yield _index(db)
             yield from _neighbours(invocation, db)
     except HermesStateError as error:
         yield Check(name="store", status=FINDING, message=error.message, fix=error.hint)
+
+
+def _index(db: SessionDB) -> Check:
+    """Whether a search asks the index. Messages that are not in it yet are no fault: a search brings them in first."""
+    if not db.index.is_available:
+        message = "this SQLite has no FTS5: a search reads every message"
+        return Check(name="index", status=FINDING, message=message, fix="pip install pysqlite3")
+    mark = db.index.mark()
+    if mark.segmentation is not None and (not mark.is_usable or mark.rebuild_from is not None):
+        what = "is being built anew" if mark.is_usable else "was built by older rules"
+        message = f"the index {what}: until it is done, searches read messages one by one"
+        return Check(name="index", status=NOTE, message=message, fix="hermes-state db reindex")
+    pending = db.index.pending()
+    waiting = f"; the next search brings in {count(pending, 'message')}" if pending else ""
+    return Check(name="index", status=OK, message=f"the index is sound to ask{waiting}")
 
 
 def _wal(path: Path) -> Check:

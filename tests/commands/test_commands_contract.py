@@ -90,6 +90,7 @@ RUNS = {
     "import hermes": (),
     "db check": ("--full",),
     "db migrate": (),
+    "db reindex": (),
     "doctor": (),
     "completion": ("fish",),
 }

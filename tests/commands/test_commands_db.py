@@ -76,7 +76,32 @@ def test_a_newer_schema_is_refused_by_name(call: Call, home: Path, store: dict[s
         assert "zzzz" in answer.error["message"]
 
 
-@pytest.mark.parametrize("command", ["check", "migrate"])
+def test_reindex_builds_the_index_from_the_messages(call: Call, home: Path, store: dict[str, str]) -> None:
+    """Also one that was lost; it ends with everything indexed."""
+    call("search", "redis")
+    tamper(home, "UPDATE store_state SET indexed_through = 0")
+    done = call("db", "reindex", "--json").json
+    assert (done["messages"], done["pending"]) == (5, 0)
+    assert call("db", "check", "--full").exit_code == 0
+    assert call("search", "redis").exit_code == 0
+
+
+def test_a_reindex_that_fails_is_an_error(call: Call, store: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """B016: never exit code 0 with half an index; what is not in it is still found."""
+    from hermes_state.engine import fts
+    from hermes_state.errors import DiskFull
+
+    def full(*_: object, **__: object) -> None:
+        raise DiskFull("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fts, "insert", full)
+        answer = call("db", "reindex", "--json")
+        assert (answer.exit_code, answer.error["kind"]) == (10, "disk_full")
+    assert call("search", "redis").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["check", "migrate", "reindex"])
 def test_no_store_is_said(call: Call, home: Path, command: str) -> None:
     assert call("db", command).exit_code == 17
     assert not home.exists()

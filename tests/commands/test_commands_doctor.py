@@ -93,3 +93,16 @@ def test_a_hermes_home_never_imported_is_a_finding_and_news_are_a_note(call: Cal
     connection.commit()
     connection.close()
     assert checks(call)["hermes_home"]["status"] == "note"
+
+
+def test_an_index_of_older_rules_is_a_note(call: Call, sound: Path) -> None:
+    """The next search builds it anew by itself; what is waiting for the first search is no fault at all."""
+    import sqlite3
+
+    assert "the next search brings in 5 messages" in checks(call)["index"]["message"]
+    call("search", "redis")
+    assert checks(call)["index"]["message"] == "the index is sound to ask"
+    with sqlite3.connect(sound / "hermes_state.db") as connection:
+        connection.execute("UPDATE store_state SET segmentation = '0+stem0+unicode0'")
+    connection.close()
+    assert (checks(call)["index"]["status"], checks(call)["index"]["fix"]) == ("note", "hermes-state db reindex")

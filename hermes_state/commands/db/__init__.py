@@ -15,6 +15,7 @@ _HERE = "hermes_state.commands.db"
     lazy={
         "check": f"{_HERE}.check:check",
         "migrate": f"{_HERE}.migrate:migrate",
+        "reindex": f"{_HERE}.reindex:reindex",
     },
     examples=("hermes-state db check", "hermes-state db check --json"),
 )
