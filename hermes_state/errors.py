@@ -8,7 +8,8 @@
     ├── Ambiguous                         5   a prefix or title names several sessions
     ├── Conflict                          6   it would break a rule of the store
     │   ├── TitleTaken
-    │   └── SessionExists
+    │   ├── SessionExists
+    │   └── HomeNotEmpty
     ├── SessionMoved                      7   the conversation goes on in another session
     ├── LeaseHeld                         8   another owner holds the lease
     ├── StoreBusy                         9   another process held the write lock too long
@@ -27,7 +28,8 @@
     ├── ArchiveDamaged                   22   an archive is ours and not what was written
     ├── ArchiveForeign                   23   a file is no archive of ours
     ├── ArchiveUnsupported               24   an archive needs something this version does not know
-    └── WrongKey                         25   no key or passphrase given opens the archive
+    ├── WrongKey                         25   no key or passphrase given opens the archive
+    └── HomeInUse                        26   a live process has the home open
 
 Each class carries the exit code of the command line (`exit_code`), whether trying again can help
 (`retryable`), and the next step for a person (`hint`).
@@ -129,6 +131,14 @@ class SessionExists(Conflict):
     def __init__(self, session_id: str) -> None:
         super().__init__(f"session {session_id} exists already and belongs to another user")
         self.session_id = session_id
+
+
+class HomeNotEmpty(Conflict):
+    """There is something where a home is to be restored; nothing was changed."""
+
+    def __init__(self, home: str, *, hint: str) -> None:
+        super().__init__(f"{home} is not empty; nothing was changed", hint=hint)
+        self.home = home
 
 
 class SessionMoved(HermesStateError):
@@ -300,3 +310,14 @@ class WrongKey(HermesStateError):
     """The archive is encrypted, and no key or passphrase that was given opens it."""
 
     exit_code = 25
+
+
+class HomeInUse(HermesStateError):
+    """A live process has the home open; nothing was changed. `pids` are the processes, as far as they are known."""
+
+    exit_code = 26
+    retryable = True
+
+    def __init__(self, message: str, *, hint: str = "", pids: Sequence[int] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.pids = tuple(pids)

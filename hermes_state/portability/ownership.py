@@ -11,7 +11,7 @@ _MAX_DESCRIPTORS = 4096
 
 
 class Holder(NamedTuple):
-    """A process that has something of a folder open."""
+    """A process and a file that it has open."""
 
     pid: int
     command: str
@@ -48,14 +48,9 @@ def _own_descriptors() -> list[int]:
 
 
 def holders(folder: Path) -> list[Holder]:
-    """The processes that have a file in a folder open, this one too, where the system can tell (Linux)."""
+    """Which files in a folder are open in which process, this one too, where the system can tell (Linux)."""
     root = os.path.realpath(folder)
-    found = []
-    for pid in _processes():
-        path = _held_by(pid, root)
-        if path:
-            found.append(Holder(pid, _command(pid), path))
-    return found
+    return [Holder(pid, _command(pid), path) for pid in _processes() for path in _held_by(pid, root)]
 
 
 def _processes() -> list[int]:
@@ -65,20 +60,21 @@ def _processes() -> list[int]:
         return []
 
 
-def _held_by(pid: int, root: str) -> str:
-    """A file below a folder that a process has open; "" when it has none or can't be looked at."""
+def _held_by(pid: int, root: str) -> list[str]:
+    """The files below a folder that a process has open; none when it can't be looked at."""
     try:
         names = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208  names only
     except OSError:  # it ended, or is another user's
-        return ""
+        return []
+    found = set()
     for name in names:
         try:
             path = os.readlink(f"/proc/{pid}/fd/{name}")  # noqa: PTH115  it is text, not a path of ours
         except OSError:  # closed meanwhile
             continue
-        if path.startswith(f"{root}/"):
-            return path
-    return ""
+        if path.startswith(f"{root}/") and not path.endswith(" (deleted)"):
+            found.add(path)
+    return sorted(found)
 
 
 def _command(pid: int) -> str:

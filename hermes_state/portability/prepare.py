@@ -1,0 +1,121 @@
+"""What a newly built home needs before it takes its place: sound databases, current schemas, full indexes."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from hermes_state.engine.driver import newest_driver
+from hermes_state.engine.failures import translated
+from hermes_state.errors import StoreDamaged
+from hermes_state.index import MessageIndex
+from hermes_state.migrate import SNAPSHOT_DIR
+from hermes_state.portability.databases import MAGIC, Kind, check, kind_of, reading
+from hermes_state.portability.derived import DerivedIndex
+from hermes_state.portability.relocate import Map, Moved, relocate_database
+from hermes_state.portability.tables import schema_of, uri
+from hermes_state.store import SessionDB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+
+def databases_in(root: Path) -> Iterator[Path]:
+    """Every file of a tree that begins as a database does. Nobody else has them open."""
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size >= 512:
+            with path.open("rb") as file:
+                if file.read(len(MAGIC)) == MAGIC:
+                    yield path
+
+
+def prepare(
+    root: Path, described: Mapping[str, Any], prefixes: Map, *, tell: Callable[[str], None]
+) -> tuple[list[Moved], list[str], list[str]]:
+    """Check, relocate, migrate and index every database of a home that is being built.
+
+    Args:
+        described: of the archive: by path in the home, what the manifest says of a database.
+        tell: is told what is being done.
+
+    Returns:
+        The columns that were relocated; the databases that are ready; those that were damaged when they were backed up.
+
+    Raises:
+        StoreDamaged: a database that was sound is not any more.
+        SchemaTooNew, MigrationFailed: our store can't be brought to this version's schema.
+        FormatError: the archive describes an index that can't be built.
+    """
+    moved: list[Moved] = []
+    ready: list[str] = []
+    damaged: list[str] = []
+    for path in databases_in(root):
+        name = str(path.relative_to(root))
+        about = described.get(name, {})
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)  # an index of the WAL in another memory
+        if about.get("damage") or not _is_sound(path, name, known=name in described):
+            damaged.append(name)
+            continue
+        ready.append(name)
+        tell(f"preparing {name}")
+        moved += relocate_database(path, name, prefixes)
+        _complete(path, about, tell)
+    return moved, ready, damaged
+
+
+def _is_sound(path: Path, name: str, *, known: bool) -> bool:
+    """Whether SQLite finds nothing wrong with a database.
+
+    Raises:
+        StoreDamaged: something is, although the archive says it was sound.
+    """
+    try:
+        with reading(path) as connection:
+            damage = check(connection)
+    except StoreDamaged as error:
+        damage = error.message
+    if damage and known:
+        raise StoreDamaged(
+            f"{name} in the archive is not sound: {damage}", hint="nothing was changed; try another backup"
+        )
+    return not damage
+
+
+def _complete(path: Path, about: Mapping[str, Any], tell: Callable[[str], None]) -> None:
+    with reading(path) as connection:
+        kind = kind_of(schema_of(connection))
+    if kind is Kind.OURS:
+        _complete_ours(path)
+        return
+    indexes = [DerivedIndex.from_dict(index) for index in about.get("rebuild", ())]
+    if indexes:
+        tell(f"building the full-text index of {path.name}")
+        _rebuild(path, indexes)
+
+
+def _complete_ours(path: Path) -> None:
+    """Bring our store to this version's schema and its index up to date."""
+    snapshots = path.parent / SNAPSHOT_DIR
+    had_snapshots = snapshots.exists()
+    with SessionDB.open(path, synchronous="NORMAL") as db:
+        index = MessageIndex(db.engine)
+        if index.is_available:
+            index.catch_up()
+    if not had_snapshots and snapshots.exists():  # of before the migration: the archive is just that
+        shutil.rmtree(snapshots)
+
+
+def _rebuild(path: Path, indexes: list[DerivedIndex]) -> None:
+    """Build indexes; a crash here costs nothing, so nothing is flushed."""
+    module = newest_driver().module
+    connected = closing(module.connect(uri(path, "rw"), uri=True, isolation_level=None))
+    with translated(path), connected as connection:
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-65536", "temp_store=FILE"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute("BEGIN IMMEDIATE")
+        for index in indexes:
+            index.rebuild(connection)
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode=DELETE")
