@@ -8,11 +8,11 @@ from sqlalchemy import delete, func, insert, select
 
 from hermes_state import titles
 from hermes_state.codec import from_json, to_json
+from hermes_state.creation import intern_prompt
 from hermes_state.importers.digests import digest
 from hermes_state.records import Relation
 from hermes_state.schema import handoffs, sessions
 from hermes_state.session_rows import ORIGIN_FIELDS
-from hermes_state.sessions import intern_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,12 +12,12 @@ from sqlalchemy import delete, insert, select, update
 from hermes_state import index, titles
 from hermes_state.activity import raise_id_floor
 from hermes_state.clock import now_us
+from hermes_state.creation import intern_prompt
 from hermes_state.edits import release_platform_ids
 from hermes_state.importers.digests import GONE, state_in
 from hermes_state.importers.hermes_messages import essence_of
 from hermes_state.records import MessageState, Relation
 from hermes_state.schema import imported_messages, imported_sessions, messages, sessions
-from hermes_state.sessions import intern_prompt
 from hermes_state.transfer.bulk import Bulk
 from hermes_state.transfer.placing import place
 

@@ -76,18 +76,17 @@ def link(connection: Connection, session_pk: int, parent_pk: int, relation: Rela
         return False
     parent = connection.execute(wanted.where(_c.pk == parent_pk)).one()
     continues = relation == Relation.COMPRESSION
-    values = {
-        "parent_pk": parent_pk,
-        "relation": str(relation),
-        "delegated": relation == Relation.DELEGATE or (continues and parent.delegated),
-    }
-    connection.execute(update(sessions).where(_c.pk == session_pk).values(values))
+    delegated = relation == Relation.DELEGATE or (continues and parent.delegated)
+    came = {"parent_pk": parent_pk, "relation": str(relation)}
+    connection.execute(update(sessions).where(_c.pk == session_pk).values(came))
     if continues:
         connection.execute(update(sessions).where(_c.pk == parent_pk).values(sealed=True))
-        move_conversation(connection, int(parent.conversation_pk))
-    else:
-        move_conversation(connection, session_pk)
+    target = int(parent.conversation_pk) if continues else session_pk
+    move_conversation(connection, session_pk, to=target)
+    if own.conversation_pk != target:
         retip(connection, int(own.conversation_pk))
+    if delegated:
+        connection.execute(update(sessions).where(_c.conversation_pk == target).values(delegated=True))
     return True
 
 
