@@ -8,8 +8,9 @@ from hermes_state.clock import from_us
 from hermes_state.codec import searchable_text
 from hermes_state.engine import lookups
 from hermes_state.records import MessageState, Relation
+from hermes_state.search.excerpt import excerpt
 from hermes_state.search.records import ContextMessage, MessageHit
-from hermes_state.search.texts import load_texts, make_snippet
+from hermes_state.search.texts import load_texts
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -84,7 +85,7 @@ def present(
     for message_id, scored in scores.items():
         row = rows.get(message_id)
         if row is not None:
-            snippet = make_snippet(known[message_id], plan)
+            snippet = excerpt(*known[message_id], plan)
             hits.append(_hit(row, sessions[row[1]], scored, snippet, contexts.get(message_id, ())))
     return hits
 

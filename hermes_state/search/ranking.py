@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from hermes_state.search.scope import Scope
     from hermes_state.search.texts import Text
 
-# Candidates whose length is looked up: 0.3 ms per 1,000. Where all hold the same words, they are the newest ones.
-MEASURED, MEASURED_OPEN = 600, 2_000
+# Candidates whose length is looked up: 0.5 ms per 1,000. Where all hold the same words, they are the newest ones.
+MEASURED, MEASURED_OPEN = 300, 2_000
 # Of those, how many are scored with their place, role, source and neighbours. With optional words more are needed,
 # since the neighbours that hold some of them carry evidence: with 100 the public conversations lose 3 points of recall,
 # beyond 500 they gain 1.
@@ -54,8 +54,8 @@ SCORED, SCORED_OPEN = 120, 500
 # The same for pages beyond the fifth.
 SCORED_DEEP = 3_000
 DEEP_FROM = 100
-# Of those, how many texts are read. More than shown on a first page, and reading more changes nothing measurable.
-READ = 30
+# Of those, how many texts are read: a first page; reading more than 30 changes nothing measurable on the public data.
+READ, READ_OPEN = 20, 30
 # With fewer visible candidates than this, hidden ones are filtered out while collecting and not after.
 _FEW_VISIBLE = 50
 
@@ -191,7 +191,7 @@ def _rank(
     is_dated = _dated(plan)
     scored = score(found, own, weights, is_dated)
     ranking = Ranking(scored=scored, scale=scale, pool=pool, plan=plan, scanned=scanned)
-    _look_closely(corpus.connection, ranking, is_dated)
+    _look_closely(corpus.connection, ranking, READ_OPEN if pool.is_mixed else READ, is_dated)
     return ranking, len(best) - len(found)
 
 
@@ -216,16 +216,18 @@ def _dated(plan: Plan) -> Callable[[int], float] | None:
     return (lambda created_at: dates.fit(found, created_at)) if found else None
 
 
-def _look_closely(connection: Connection, ranking: Ranking, is_dated: Callable[[int], float] | None) -> None:
+def _look_closely(
+    connection: Connection, ranking: Ranking, count: int, is_dated: Callable[[int], float] | None
+) -> None:
     """Read the texts of the best and score them again by what they show."""
     plan, scored, scale = ranking.plan, ranking.scored, ranking.scale
     assert plan is not None
-    ranking.texts = load_texts(connection, [each.found.id for each in scored[:READ]])
+    ranking.texts = load_texts(connection, [each.found.id for each in scored[:count]])
     # Nothing is looked up for words without a subject. The texts read tell roughly how common they are.
     shown = {message_id: evidence(text, plan) for message_id, text in ranking.texts.items()}
     stop_worth = [
         worth(sum(index in each.stops for each in shown.values()), len(shown)) for index in range(len(plan.stops))
     ]
-    for each in scored[:READ]:
+    for each in scored[:count]:
         refine(each, shown[each.found.id], scale, stop_worth, len(plan.characters))
     settle(scored, scale.weights, is_dated)

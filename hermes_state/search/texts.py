@@ -1,4 +1,4 @@
-"""The texts of hits: what they show that the index does not, and the snippet."""
+"""The texts of hits, and what they show that the index does not."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_state.codec import searchable_text
 from hermes_state.engine import lookups
 from hermes_state.search.rank import MAX_REPEATS, Evidence
-from hermes_state.text import fold, snippet
+from hermes_state.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from sqlalchemy import Connection
 
-    from hermes_state.search.plan import Piece, Plan
+    from hermes_state.search.plan import Plan
 
 # Characters of a text that ranking reads: the first ones. A word that comes later is known from the index to be there.
 MAX_READ_CHARS = 20_000
-# Characters around a match that the snippet is cut from.
-_AROUND = 160
 
 
 class Text(NamedTuple):
@@ -61,56 +59,3 @@ def _count(text: str, needle: str, most: int = MAX_REPEATS) -> int:
             times += 1
         place = text.find(needle, place + len(needle))
     return times
-
-
-def make_snippet(text: Text, plan: Plan) -> str:
-    """The stretch of the text that shows why it was found.
-
-    A long text is first cut down to the surroundings of a place where the pieces stand close together: finding every
-    match in 8 KB costs more than the whole search.
-    """
-    original = text.original
-    if len(original) <= 2 * _AROUND:
-        return snippet(original, plan.terms)
-    start, end = _surroundings(original, plan.pieces)
-    shown = snippet(original[start:end], plan.terms)
-    head = "…" if start > 0 and not shown.startswith("…") else ""
-    tail = "…" if end < len(original) and not shown.endswith("…") else ""
-    return f"{head}{shown}{tail}"
-
-
-def _surroundings(original: str, pieces: Sequence[Piece]) -> tuple[int, int]:
-    """A stretch around a match of the first piece that has one, where most others are near."""
-    folded = original.lower()
-    if len(folded) != len(original):
-        return 0, len(original)
-    firsts = {needle: place for piece in pieces for needle in piece.needles if (place := _find(folded, needle)) >= 0}
-    if not firsts:  # bent or folded beyond a plain look: let the snippet find it
-        return 0, len(original)
-    best, best_count = 0, -1
-    for place in firsts.values():
-        low, high = max(0, place - _AROUND // 2), place + _AROUND // 2
-        count = sum(folded.find(needle, low, high) >= 0 for needle in firsts)
-        if count > best_count:
-            best, best_count = place, count
-    return _widened(original, best)
-
-
-def _find(folded: str, needle: str) -> int:
-    """Where a needle first begins a word, or is at all; -1 when it is not there."""
-    first = place = folded.find(needle)
-    while place > 0 and needle.isascii() and folded[place - 1].isalnum():
-        place = folded.find(needle, place + 1)
-    return place if place >= 0 else first
-
-
-def _widened(original: str, place: int) -> tuple[int, int]:
-    """The stretch around a place, cut at white space where there is some near."""
-    start, end = max(0, place - _AROUND), min(len(original), place + _AROUND)
-    if start:
-        blank = original.find(" ", start, start + 60)
-        start = blank + 1 if blank >= 0 else start
-    if end < len(original):
-        blank = original.rfind(" ", end - 60, end)
-        end = blank if blank >= 0 else end
-    return start, end
