@@ -15,6 +15,7 @@ from hermes_state.home import resolve_home, store_path
 from hermes_state.index import MessageIndex
 from hermes_state.leases import Leases
 from hermes_state.lineage import Lineage
+from hermes_state.maintenance import Maintenance
 from hermes_state.messages import Messages
 from hermes_state.meta import Meta
 from hermes_state.migrate import upgrade
@@ -38,6 +39,7 @@ class SessionDB:
         sessions, messages, lineage, usage: conversations and what they cost.
         search: finding them again; `index` is what it works with.
         leases, meta, routes, handoffs: what a gateway needs beside them.
+        maintenance: how the store is doing, and its upkeep.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -52,6 +54,7 @@ class SessionDB:
         self.handoffs = Handoffs(engine)
         self.index = MessageIndex(engine)
         self.search = Search(engine, self.index)
+        self.maintenance = Maintenance(engine, self.index)
 
     @classmethod
     def open(

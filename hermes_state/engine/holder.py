@@ -23,6 +23,18 @@ def write_lock_holder(database: Path) -> str:
     return ""
 
 
+def open_elsewhere(database: Path) -> list[str]:
+    """The other processes that have the database open: [] also where nobody can tell."""
+    try:
+        inode = database.stat().st_ino
+        locks = Path("/proc/locks").read_text(encoding="ascii")
+    except OSError:  # no /proc, or no such file
+        return []
+    fields = (line.split() for line in locks.splitlines())
+    pids = {int(words[-4]) for words in fields if len(words) >= 8 and words[-3].endswith(f":{inode}")}
+    return [f"process {pid}{_command_line(pid)}" for pid in sorted(pids - {os.getpid(), 0, -1})]
+
+
 def _writer_pid(fields: list[str], inode: int) -> int:
     """The pid of a `/proc/locks` line that write-locks the WAL writer's byte of `inode`, else 0."""
     # 1: POSIX  ADVISORY  WRITE 4711 fe:00:1234 120 120

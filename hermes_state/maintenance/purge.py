@@ -1,0 +1,99 @@
+"""Deleted means deleted: after a purge no file of the store holds what was deleted from it.
+
+Deleting takes messages out of their tables, but their bytes stay in free pages, in segments of the index, in the WAL,
+in the planner's samples and in older copies. A purge rewrites the first four and removes the last.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_state.engine import upkeep
+from hermes_state.errors import ReadOnlyStore
+from hermes_state.maintenance.sizes import copies_of, sizes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hermes_state.engine import Engine
+    from hermes_state.index import MessageIndex
+    from hermes_state.maintenance import Maintenance
+    from hermes_state.maintenance.sizes import Copy, Sizes
+
+_SCAN = Path(__file__).with_name("residue.py")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Purged:
+    """What a purge did.
+
+    Attributes:
+        removed: old copies of the store that are gone.
+        wal_emptied: False when a reader of another process was in the way; the WAL may still hold deleted text.
+        found: for each word that was asked about, the files of the home that hold it: other programs' files, archives
+            and exports, or the store itself when a message that was not deleted says it.
+    """
+
+    before: Sizes
+    after: Sizes
+    removed: tuple[Copy, ...]
+    wal_emptied: bool
+    found: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing that was deleted is left in the store's files, nor any word asked about in the home."""
+        return self.wal_emptied and not any(self.found.values())
+
+
+def purge(
+    maintenance: Maintenance, engine: Engine, index: MessageIndex, *, words: Sequence[str], while_open: bool
+) -> Purged:
+    """Rewrite the index and the file, empty the WAL, remove old copies, and look for words.
+
+    Args:
+        words: to be looked for in every file of the home afterwards, whatever the case of ASCII letters. Texts that are
+            stored compressed can't be found that way; they are gone with their messages all the same.
+        while_open: also when other processes have the store open.
+
+    Raises:
+        StoreBusy, DiskFull: as `vacuum`; what was done until then stays, and the next purge goes on.
+    """
+    if engine.read_only:
+        raise ReadOnlyStore(f"{engine.path} was opened read-only")
+    before = sizes_of(engine.path)
+    if index.is_available:
+        index.purge()
+    with engine.write() as connection:
+        upkeep.forget_statistics(connection)
+    maintenance.vacuum(while_open=while_open)
+    emptied = maintenance.checkpoint()
+    removed = tuple(copies_of(engine.path))
+    for copy in removed:
+        copy.path.unlink(missing_ok=True)
+    return Purged(
+        before=before,
+        after=sizes_of(engine.path),
+        removed=removed,
+        wal_emptied=emptied,
+        found=find_words(engine.path.parent, words) if words else {},
+    )
+
+
+def find_words(home: Path, words: Sequence[str]) -> dict[str, tuple[Path, ...]]:
+    """The files of a folder that hold a word, looked at byte by byte.
+
+    In a process of its own: closing a descriptor of the live database in this one would drop SQLite's locks on it.
+    """
+    import subprocess  # costs the start of every command 10 ms otherwise
+
+    request = json.dumps({"home": str(home), "words": list(words)})
+    done = subprocess.run(  # noqa: S603  our own interpreter and our own file
+        [sys.executable, "-I", str(_SCAN)], input=request.encode(), stdout=subprocess.PIPE, check=True
+    )
+    found = json.loads(done.stdout)
+    return {word: tuple(Path(name) for name in names) for word, names in zip(words, found, strict=True)}
