@@ -27,9 +27,8 @@ _MAX_WRONG_HEAD = 1
 
 
 def resembles_head(head: bytes) -> bool:
-    """Whether these are the first bytes of an archive of ours, or nearly so; a file may be shorter than the head."""
-    wrong = sum(a != b for a, b in zip(head, FRAME_HEAD, strict=False))
-    return bool(head) and wrong <= (_MAX_WRONG_HEAD if len(head) == len(FRAME_HEAD) else 0)
+    """Whether these are the first bytes of an archive of ours, or nearly so."""
+    return sum(a != b for a, b in zip(head, FRAME_HEAD, strict=True)) <= _MAX_WRONG_HEAD
 
 
 def blocks(file: BinaryIO, head: bytes) -> Iterator[bytes]:

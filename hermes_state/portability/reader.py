@@ -28,6 +28,8 @@ from hermes_state.portability.format import (
     MAX_JSON_BYTES,
     OWN_MODE,
     REPORT,
+    TRAILER_BYTES,
+    TRAILER_HEAD,
     Entry,
     Finding,
     Kind,
@@ -68,32 +70,52 @@ def open_archive(
         WrongKey: it is encrypted, and no key fits.
         OSError: as the system says.
     """
-    if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for ever
-        raise ArchiveForeign(str(path), "not a regular file")
     with ExitStack() as stack:
-        file = stack.enter_context(path.open("rb", buffering=_BUFFER))
-        plain, encrypted = _decrypted(path, file, keys or crypt.Keys())
-        if encrypted:
-            stack.callback(plain.close)
-        head = plain.read(len(FRAME_HEAD))
-        if not frames.resembles_head(head):
-            _refuse_head(path, head, _peek(plain, head), encrypted=encrypted)
+        file, plain, head = _opened(stack, path, keys or crypt.Keys())
         ahead = frames.Ahead(frames.blocks(plain, head))
         stack.callback(ahead.close)
         archive = Archive(path, file, ahead, limits or Limits(), on_finding)
         stack.callback(archive.close)
-        archive.encrypted = encrypted
+        archive.encrypted = plain is not file
         archive.read_manifest(head)
         yield archive
 
 
-def _decrypted(path: Path, file: BinaryIO, keys: crypt.Keys) -> tuple[BinaryIO, bool]:
-    head = _peek(file)
-    if crypt.is_encrypted(head):
-        return crypt.decrypting(file, keys), True
-    if not head:
-        raise ArchiveDamaged(f"{path} is empty", code="truncated")
-    return file, False
+def check_frame(path: Path, *, keys: crypt.Keys | None = None) -> None:
+    """Read an archive below its members: enough to tell a newer one from a damaged one.
+
+    Raises:
+        ArchiveDamaged: a byte is not as written.
+    """
+    with ExitStack() as stack:
+        _, plain, head = _opened(stack, path, keys or crypt.Keys())
+        for _ in frames.blocks(plain, head):
+            pass
+
+
+def has_trailer(path: Path) -> bool:
+    """Whether a file ends as archives of ours do, unless they are encrypted."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TRAILER_BYTES))
+        return file.read().startswith(TRAILER_HEAD)
+
+
+def _opened(stack: ExitStack, path: Path, keys: crypt.Keys) -> tuple[BinaryIO, BinaryIO, bytes]:
+    """The file, the same without encryption, and the head of the frame, which was read."""
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for ever
+        raise ArchiveForeign(str(path), "not a regular file")
+    file = stack.enter_context(path.open("rb", buffering=_BUFFER))
+    plain = _decrypted(file, keys)
+    if plain is not file:
+        stack.callback(plain.close)
+    head = plain.read(len(FRAME_HEAD))
+    if len(head) < len(FRAME_HEAD) or not frames.resembles_head(head):
+        _refuse_head(path, _peek(plain, head), encrypted=plain is not file)
+    return file, plain, head
+
+
+def _decrypted(file: BinaryIO, keys: crypt.Keys) -> BinaryIO:
+    return crypt.decrypting(file, keys) if crypt.is_encrypted(_peek(file)) else file
 
 
 def _peek(file: BinaryIO, before: bytes = b"") -> bytes:
@@ -101,12 +123,10 @@ def _peek(file: BinaryIO, before: bytes = b"") -> bytes:
     return before + (peek(foreign.HEAD_BYTES)[: foreign.HEAD_BYTES] if peek is not None else b"")
 
 
-def _refuse_head(path: Path, head: bytes, more: bytes, *, encrypted: bool) -> NoReturn:
-    if FRAME_HEAD.startswith(head):
+def _refuse_head(path: Path, head: bytes, *, encrypted: bool) -> NoReturn:
+    if FRAME_HEAD.startswith(head) or crypt.MAGIC.startswith(head):
         raise ArchiveDamaged(f"{path} is cut off within its first bytes", code="truncated")
-    if crypt.MAGIC.startswith(more) and more:
-        raise ArchiveDamaged(f"{path} is cut off within its first bytes", code="truncated")
-    raise foreign.error(f"{path} (decrypted)" if encrypted else str(path), more)
+    raise foreign.error(f"{path} (decrypted)" if encrypted else str(path), head)
 
 
 class Archive:

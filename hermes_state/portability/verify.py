@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_state.errors import ArchiveDamaged, ArchiveForeign, ArchiveUnsupported, WrongKey
 from hermes_state.portability import names
 from hermes_state.portability.format import MAX_FINDINGS, Entry, Finding, Kind, Limits
-from hermes_state.portability.reader import open_archive
+from hermes_state.portability.reader import check_frame, has_trailer, open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,10 +122,22 @@ def verify(
     except (ArchiveForeign, ArchiveUnsupported, WrongKey) as error:
         result.verdict = Verdict(error.exit_code)
         result.findings.add(Finding(code=error.kind, message=error.message))
+        _tell_strange_from_damaged(result, keys)
         return result
     if result.findings.count:
         result.verdict = Verdict.DAMAGED
     return result
+
+
+def _tell_strange_from_damaged(result: Verification, keys: Keys | None) -> None:
+    """A flipped bit can make any version of a 1, and another name of the format's; the layer below knows better."""
+    ours = result.verdict is Verdict.UNSUPPORTED or (result.path.is_file() and has_trailer(result.path))
+    try:
+        if ours and result.verdict is not Verdict.WRONG_KEY:
+            check_frame(result.path, keys=keys)
+    except (ArchiveDamaged, ArchiveForeign) as error:
+        result.verdict = Verdict.DAMAGED
+        result.findings.add(Finding(code="frame", message=error.message))
 
 
 def _read(
