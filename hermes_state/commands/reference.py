@@ -33,6 +33,14 @@ Data goes to stdout and words go to stderr, so that a pipe carries only what was
 * Control characters and escape sequences in stored text never reach a terminal; `--json` has the text as it is stored.
 * REF is a session's id, the start of an id, or a title. A title names the newest of `plan`, `plan #2`, …
 * Dates are `2026-01-31`, `2026-01`, an ISO time, an age such as `30m`, `5h`, `2d` or `1w`, `today` or `yesterday`.
+
+| variable | what it does |
+|---|---|
+| `HERMES_HOME` | The agent home, where `--home` does not say another. |
+| `NO_COLOR` | No colours, as `--no-color`. |
+| `PAGER`, `LESS` | The pager of `sessions show` and its options; `LESS` is `FRX` unless it is set. |
+| `HERMES_STATE_COMMANDS` | Which other packages' commands are offered, separated by commas; empty for none. |
+| `HERMES_STATE_TRACEBACK` | Set to anything: an unexpected error also tells where it happened. |
 """
 _RECORDS = """\
 ## JSON records
