@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -109,6 +110,19 @@ def backup(
             target, manifest, work.entries(), options=options, report=work.report, progress=work.tell
         )
     return BackupReport(written=written, manifest=manifest, unsound=work.unsound, seconds=time.monotonic() - started)
+
+
+@contextmanager
+def preview(home: Path, folder: Path, wanted: Wanted | None = None) -> Iterator[Iterable[Entry]]:
+    """What a backup of the home would hold now, entry by entry, without an archive: to compare with one.
+
+    Args:
+        folder: has room for copies of the databases while the block runs.
+    """
+    with staging(folder.resolve(), "preview") as stage:
+        work = _Backup(home, stage, wanted or Wanted(), None, stage)
+        work.look()
+        yield work.entries()
 
 
 class _Backup:

@@ -138,9 +138,11 @@ class Archive:
         manifest: from the start on.
         report, whole: once all members were read.
         tally: members and bytes so far.
+        on_digest: gets every member and its digest once it was read; they are proven when the members have ended.
     """
 
     encrypted = False
+    on_digest: Callable[[Entry, str], None] | None = None
 
     def __init__(
         self,
@@ -262,7 +264,7 @@ class Archive:
         if entry.kind is not Kind.FILE:
             if wrong is None:
                 yield entry, None
-            self.tally.add(entry, digest_of(entry))
+            self._proven(entry, digest_of(entry))
         else:
             content = Content(self._pieces, entry.length, self._lane)
             if wrong is None:
@@ -291,7 +293,12 @@ class Archive:
         content.skip()
         if any(self._pieces.take(headers.padding(entry.length))):
             self.tell("padding", "bytes between members that are not zero", entry.name)
-        self.tally.add(entry, self._lane.finish())
+        self._proven(entry, self._lane.finish())
+
+    def _proven(self, entry: Entry, digest: str) -> None:
+        self.tally.add(entry, digest)
+        if self.on_digest is not None:
+            self.on_digest(entry, digest)
 
     # --- what proves it -----------------------------------------------------------------------------------------
 

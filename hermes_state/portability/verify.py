@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_state.errors import ArchiveDamaged, ArchiveForeign, ArchiveUnsupported, WrongKey
 from hermes_state.portability import names
+from hermes_state.portability.foreign_archive import open_foreign
 from hermes_state.portability.format import MAX_FINDINGS, Entry, Finding, Kind, Limits
 from hermes_state.portability.reader import check_frame, has_trailer, open_archive
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # [mode bits] that make a file run as its owner; nothing in a home needs them.
 _SET_ID = 0o6000
+# [bytes] read at a time.
+_PIECE = 1024 * 1024
 
 
 class Verdict(enum.Enum):
@@ -61,6 +64,7 @@ class Verification:
         notices: what is worth knowing and not wrong.
         manifest, report, whole: as far as they could be read; `whole` only of an archive that was read to its end.
         members, content_bytes: what was read.
+        foreign: what kind of foreign archive it is, when it is one that can be read; None: it is none.
     """
 
     path: Path
@@ -74,6 +78,7 @@ class Verification:
     whole: str | None = None
     members: int = 0
     content_bytes: int = 0
+    foreign: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -92,6 +97,7 @@ class Verification:
             "members": self.members,
             "content_bytes": self.content_bytes,
             "partial": self.report.is_partial if self.report else None,
+            "foreign": self.foreign,
         }
 
 
@@ -123,6 +129,8 @@ def verify(
         result.verdict = Verdict(error.exit_code)
         result.findings.add(Finding(code=error.kind, message=error.message))
         _tell_strange_from_damaged(result, keys)
+        if result.verdict is Verdict.FOREIGN:
+            _read_foreign(result, limits)
         return result
     if result.findings.count:
         result.verdict = Verdict.DAMAGED
@@ -138,6 +146,25 @@ def _tell_strange_from_damaged(result: Verification, keys: Keys | None) -> None:
     except (ArchiveDamaged, ArchiveForeign) as error:
         result.verdict = Verdict.DAMAGED
         result.findings.add(Finding(code="frame", message=error.message))
+
+
+def _read_foreign(result: Verification, limits: Limits | None) -> None:
+    """The peer's archives have checksums at least: whether they can be read is told, and that it proves nothing."""
+    try:
+        with open_foreign(result.path, limits) as archive:
+            result.size = archive.size
+            for entry, content in archive.members():
+                result.foreign = archive.kind
+                result.members += 1
+                result.content_bytes += entry.length
+                while content is not None and content.read(_PIECE):
+                    pass
+            for notice in archive.notices:
+                result.notices.add(Finding(code="foreign", message=notice))
+    except ArchiveDamaged as error:
+        result.findings.add(Finding(code=error.code, message=error.message, member=error.member))
+    except ArchiveForeign:  # told already
+        result.foreign = None
 
 
 def _read(
