@@ -6,13 +6,11 @@ in the planner's samples and in older copies. A purge rewrites the first four an
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_state.engine import upkeep
+from hermes_state.engine import outside, upkeep
 from hermes_state.errors import ReadOnlyStore
 from hermes_state.maintenance.sizes import copies_of, sizes_of
 
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from hermes_state.index import MessageIndex
     from hermes_state.maintenance import Maintenance
     from hermes_state.maintenance.sizes import Copy, Sizes
-
-_SCAN = Path(__file__).with_name("residue.py")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,15 +81,6 @@ def purge(
 
 
 def find_words(home: Path, words: Sequence[str]) -> dict[str, tuple[Path, ...]]:
-    """The files of a folder that hold a word, looked at byte by byte.
-
-    In a process of its own: closing a descriptor of the live database in this one would drop SQLite's locks on it.
-    """
-    import subprocess  # costs the start of every command 10 ms otherwise
-
-    request = json.dumps({"home": str(home), "words": list(words)})
-    done = subprocess.run(  # noqa: S603  our own interpreter and our own file
-        [sys.executable, "-I", str(_SCAN)], input=request.encode(), stdout=subprocess.PIPE, check=True
-    )
-    found = json.loads(done.stdout)
+    """The files of a folder that hold a word, looked at byte by byte."""
+    found = outside.ask({"find": list(words), "below": str(home)})
     return {word: tuple(Path(name) for name in names) for word, names in zip(words, found, strict=True)}
