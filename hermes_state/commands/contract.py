@@ -136,6 +136,8 @@ RECORDS: dict[str, Shape] = {
     "Context": CONTEXT,
     "ImportReport": IMPORT_REPORT,
 }
+SIZES: Shape = {"main": "integer", "wal": "integer"}
+COPY: Shape = {"path": "text", "bytes": "integer"}
 ONE_SESSION: Shape = {"session": "Session"}
 SHAPES: dict[str, Shape] = {
     "search": {"query": "text", "hits": ["MessageHit"], "degraded": ["text"], "notes": ["text"]},
@@ -196,6 +198,31 @@ SHAPES: dict[str, Shape] = {
         ],
     },
     "import hermes": {"imports": ["ImportReport"]},
+    "db status": {
+        "path": "text",
+        "sizes": SIZES,
+        "pages": {"size": "integer", "total": "integer", "free": "integer"},
+        "schema": "text or null",
+        "head": "text",
+        "sqlite": "text",
+        "sqlite_version": "text",
+        "is_wal_safe": "true or false",
+        "journal_mode": "text",
+        "copies": [COPY],
+        "open_elsewhere": ["text"],
+        "store_id": "text or null",
+        "created_at": "time or null",
+        "unfolded": "integer",
+        "counts": {"sessions": "integer", "conversations": "integer", "messages": "integer"},
+        "index": {
+            "is_available": "true or false",
+            "is_current": "true or false",
+            "is_rebuilding": "true or false",
+            "pending": "integer",
+            "segmentation": "text or null",
+            "bytes": "integer",
+        },
+    },
     "db check": {
         "sound": "true or false",
         "findings": [{"kind": "text", "where": "text", "what": "text", "remedy": "text"}],
@@ -206,6 +233,16 @@ SHAPES: dict[str, Shape] = {
     },
     "db migrate": {"path": "text", "from": "text or null", "to": "text", "changed": "true or false"},
     "db reindex": {"messages": "integer", "pending": "integer", "duration_s": "number"},
+    "db optimize": {"steps": "integer", "longest_lock_s": "number", "is_complete": "true or false"},
+    "db vacuum": {"before": SIZES, "after": SIZES, "saved_bytes": "integer"},
+    "db purge": {
+        "complete": "true or false",
+        "before": SIZES,
+        "after": SIZES,
+        "removed": [COPY],
+        "wal_emptied": "true or false",
+        "found": {"<word>": ["text"]},
+    },
     "doctor": {
         "ok": "true or false",
         "checks": [{"name": "text", "status": "text", "message": "text", "fix": "text"}],

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum, IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -80,8 +82,14 @@ def record(value: Any) -> Any:
     """A record of plain values, and those inside it."""
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: record(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: record(item) for name, item in value._asdict().items()}
     if isinstance(value, tuple | list):
         return [record(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(name): record(item) for name, item in value.items()}
+    if isinstance(value, Path):
+        return str(value)
     return plain(value)
 
 

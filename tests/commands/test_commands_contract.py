@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from conftest import Call
 
-# Records of which only some fields are always there.
-OPEN = {"Message"}
+# Records that may have more fields than the page shows.
+OPEN = {"Message", "ImportReport"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 WORDS: dict[str, Any] = {
     "text": lambda v: isinstance(v, str),
@@ -88,7 +88,11 @@ RUNS = {
     "sessions prune": ("--source", "telegram", "--source", "cron", "--yes"),
     "sessions stats": (),
     "import hermes": (),
+    "db status": (),
     "db check": ("--full",),
+    "db optimize": (),
+    "db vacuum": (),
+    "db purge": ("--find", "redis", "--yes"),
     "db migrate": (),
     "db reindex": (),
     "doctor": (),

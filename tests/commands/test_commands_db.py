@@ -101,7 +101,69 @@ def test_a_reindex_that_fails_is_an_error(call: Call, store: dict[str, str], mon
     assert call("search", "redis").exit_code == 0
 
 
-@pytest.mark.parametrize("command", ["check", "migrate", "reindex"])
+def test_status_tells_how_the_store_is_doing(call: Call, home: Path, store: dict[str, str]) -> None:
+    shown = call("db", "status").stdout
+    assert shown.startswith(f"{home / 'hermes_state.db'}\n")
+    for words in (
+        "current",
+        "3 conversations in 3 sessions, 5 messages",
+        "5 messages wait for the next search",
+        "SQLite",
+    ):
+        assert words in shown
+    call("search", "redis")
+    assert call("db", "status", "--json").json["index"]["is_current"] is True
+
+
+def test_status_works_on_a_store_of_a_newer_version(call: Call, home: Path, store: dict[str, str]) -> None:
+    tamper(home, "UPDATE alembic_version SET version_num = 'zzzz'")
+    answer = call("db", "status")
+    assert answer.exit_code == 0
+    assert "zzzz; this version of hermes-state works with" in answer.stdout
+    assert call("db", "status", "--json").json["counts"] is None
+
+
+def test_optimize_and_vacuum_say_what_they_did(call: Call, store: dict[str, str]) -> None:
+    assert "optimized in" in call("db", "optimize", "--budget", "5").stdout
+    assert " before, " in call("db", "vacuum").stdout
+
+
+CANARY = "zqcanary7f3a91"
+
+
+def test_deleted_means_deleted_after_a_purge(call: Call, home: Path, store: dict[str, str]) -> None:
+    """B163: after a delete no search finds it; after a purge no file holds it."""
+    with SessionDB.open(home=home) as db:
+        session = db.sessions.create(source="cli", title=CANARY)
+        db.messages.append(session.id, role="user", content=f"a word like {CANARY}")
+    call("search", CANARY)
+    call("sessions", "delete", CANARY, "--yes")
+    assert call("search", CANARY).exit_code == 1
+    purged = call("db", "purge", "--find", CANARY, "--json")
+    assert (purged.exit_code, purged.json["complete"], purged.json["found"]) == (0, True, {CANARY: []})
+    assert not [file for file in home.rglob("*") if file.is_file() and CANARY.encode() in file.read_bytes()]
+
+
+def test_a_word_that_is_still_there_is_exit_code_1(call: Call, home: Path, store: dict[str, str]) -> None:
+    (home / "notes.txt").write_text(CANARY)
+    answer = call("db", "purge", "--find", CANARY)
+    assert answer.exit_code == 1
+    assert f"{CANARY} is in {home / 'notes.txt'}" in answer.stdout
+
+
+def test_older_copies_go_only_when_somebody_agrees(call: Call, home: Path, store: dict[str, str]) -> None:
+    snapshot = home / "state-snapshots" / "hermes_state-0000-20260101T000000Z.db"
+    snapshot.parent.mkdir()
+    snapshot.write_bytes(b"old")
+    assert call("db", "purge").exit_code == 2
+    assert call("db", "purge", terminal=True, stdin="n\n").exit_code == 1
+    assert snapshot.exists()
+    answer = call("db", "purge", "--yes")
+    assert (answer.exit_code, snapshot.exists()) == (0, False)
+    assert "1 older copy removed" in answer.stdout
+
+
+@pytest.mark.parametrize("command", ["status", "check", "migrate", "reindex", "optimize", "vacuum", "purge"])
 def test_no_store_is_said(call: Call, home: Path, command: str) -> None:
     assert call("db", command).exit_code == 17
     assert not home.exists()

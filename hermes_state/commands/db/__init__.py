@@ -13,14 +13,18 @@ _HERE = "hermes_state.commands.db"
     "db",
     cls=Group,
     lazy={
+        "status": f"{_HERE}.status:status",
         "check": f"{_HERE}.check:check",
         "migrate": f"{_HERE}.migrate:migrate",
         "reindex": f"{_HERE}.reindex:reindex",
+        "optimize": f"{_HERE}.upkeep:optimize",
+        "vacuum": f"{_HERE}.upkeep:vacuum",
+        "purge": f"{_HERE}.purge:purge",
     },
-    examples=("hermes-state db check", "hermes-state db check --json"),
+    examples=("hermes-state db status", "hermes-state db check --json"),
 )
 def db() -> None:
     """Prove, tidy and mend the store.
 
-    Reading and writing go on meanwhile: no command here keeps the store locked for long.
+    Others read and write meanwhile, but for `vacuum` and `purge`, which rewrite the file.
     """

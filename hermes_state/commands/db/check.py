@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -34,16 +34,10 @@ def check(invocation: Invocation, full: bool) -> int:
     with invocation.open_engine(read_only=True) as engine, steps(invocation) as tell:
         report = check_store(engine, full=full, progress=tell)
     if invocation.json:
-        invocation.document({"sound": report.is_sound} | _shape(report))
+        invocation.document({"sound": report.is_sound} | shapes.record(report))
     else:
         _show(invocation, report)
     return report.exit_code
-
-
-def _shape(report: Report) -> dict[str, Any]:
-    values: dict[str, Any] = shapes.record(report)
-    values["counts"] = {str(kind): number for kind, number in report.counts.items()}
-    return values
 
 
 def _show(invocation: Invocation, report: Report) -> None:
