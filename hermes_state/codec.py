@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hermes_state.clock import from_us, to_us
 from hermes_state.errors import InvalidValue
@@ -52,6 +52,8 @@ _DETAIL_SET = frozenset((*DETAIL_FIELDS, "extras"))
 
 # Columns of `messages` and their values; those that would be NULL are left out.
 Columns = dict[str, Any]
+# How the fields of a message that is given become those that are stored: `message_fields`, or without secrets.
+FieldsOf: TypeAlias = "Callable[[Mapping[str, Any] | Message], Mapping[str, Any]]"
 
 
 def is_plain(text: str) -> bool:

@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, literal, select
 
 from hermes_state import edits, titles
 from hermes_state.clock import now_us
-from hermes_state.codec import encode, message_fields
+from hermes_state.codec import FieldsOf, encode, message_fields
 from hermes_state.conversation import seal, segments_of
 from hermes_state.errors import InvalidValue, LeaseHeld, MessageNotFound
 from hermes_state.leases import compression_lease, is_held
@@ -33,9 +33,10 @@ _COPIED = [c for c in messages.c if c.name not in ("id", "session_pk", "position
 class Lineage:
     """The conversations of a store as wholes."""
 
-    def __init__(self, engine: Engine, sessions: Sessions) -> None:
+    def __init__(self, engine: Engine, sessions: Sessions, fields_of: FieldsOf = message_fields) -> None:
         self._engine = engine
         self._sessions = sessions
+        self._fields_of = fields_of
 
     def segments(self, session_id: str) -> list[Session]:
         """All sessions of a conversation, from the first to the newest."""
@@ -66,7 +67,7 @@ class Lineage:
             LeaseHeld: somebody else is compressing it.
         """
         now = now_us()
-        encoded = [encode(message_fields(message), now) for message in messages]
+        encoded = [encode(self._fields_of(message), now) for message in messages]
         if not any(message.get("content") or message.get("tool_calls") for message in encoded):
             raise InvalidValue(
                 f"no summary to continue session {session_id} with; it was not compressed",

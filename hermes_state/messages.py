@@ -11,7 +11,7 @@ from sqlalchemy.sql import func
 from hermes_state import edits
 from hermes_state.activity import FOLD_EVERY, fold
 from hermes_state.clock import from_us, now_us
-from hermes_state.codec import Columns, decode, encode, message_fields
+from hermes_state.codec import Columns, FieldsOf, decode, encode, message_fields
 from hermes_state.conversation import COMPRESSION_END, segments_of
 from hermes_state.errors import DiskFull, LeaseHeld, MessageNotFound, SessionMoved, SessionNotFound, StoreBusy
 from hermes_state.leases import compression_lease, is_held
@@ -43,8 +43,9 @@ Replay = list[dict[str, Any]]
 class Messages:
     """The messages of a store."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, fields_of: FieldsOf = message_fields) -> None:
         self._engine = engine
+        self._fields_of = fields_of
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -89,6 +90,7 @@ class Messages:
         """
         fields = {name: value for name, value in locals().items() if value is not None}
         del fields["self"], fields["session_id"]
+        fields = dict(self._fields_of(fields))
         encoded = encode(fields, now_us())
         if role == "tool" and tool_name is None and tool_call_id is not None:
             self._fill_tool_name(session_id, encoded)
@@ -114,7 +116,7 @@ class Messages:
             As `append`.
         """
         now = now_us()
-        encoded = [encode(message_fields(message), now) for message in messages]
+        encoded = [encode(self._fields_of(message), now) for message in messages]
         with self._engine.write() as connection:
             pk = self._writable(connection, session_id)
             return edits.append_all(connection, pk, session_id, encoded)
@@ -295,7 +297,7 @@ class Messages:
             InvalidValue: the summary is empty; nothing was changed.
         """
         now = now_us()
-        encoded = [encode(message_fields(message), now) for message in summary]
+        encoded = [encode(self._fields_of(message), now) for message in summary]
         with self._engine.write() as connection:
             pk = self._writable(connection, session_id)
             return edits.compact(connection, pk, session_id, encoded, keep_last)
@@ -309,7 +311,7 @@ class Messages:
             The whole new active transcript.
         """
         now = now_us()
-        encoded = [encode(message_fields(message), now) for message in messages]
+        encoded = [encode(self._fields_of(message), now) for message in messages]
         with self._engine.write() as connection:
             pk = self._writable(connection, session_id)
             return edits.replace(connection, pk, session_id, encoded)

@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_state.codec import message_fields
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+
+    from hermes_state.records import Message
 
 _MARK = "[redacted:"
 # A name that ends in one of these has a secret as its value.
@@ -179,7 +184,7 @@ class Redactor:
             return self.text(value)
         if isinstance(value, list | tuple):
             return [self.value(item) for item in value]
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return {
                 self.text(key) if isinstance(key, str) else key: self._under(key, item) for key, item in value.items()
             }
@@ -197,6 +202,11 @@ class Redactor:
     def fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of a message's fields with everything that was said, typed or run redacted."""
         return {name: value if name in _PLACED else self.value(value) for name, value in fields.items()}
+
+
+def redacted_fields(message: Mapping[str, Any] | Message) -> Mapping[str, Any]:
+    """The fields of a message as they are stored, with placeholders for secrets; the message itself stays as it is."""
+    return Redactor().fields(message_fields(message))
 
 
 def redact_text(text: str) -> str:

@@ -21,7 +21,7 @@ from hermes_state.schema import session_tags, sessions, system_prompts
 from hermes_state.session_rows import ORIGIN_FIELDS, load, pk_of, tags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -35,8 +35,9 @@ SessionList = list[Session]  # inside the class, `list` is the method
 class Sessions:
     """The sessions of a store."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, cleaned: Callable[[Any], Any] = lambda value: value) -> None:
         self._engine = engine
+        self._cleaned = cleaned  # what is stored of a text or JSON value that is given: all of it, or without secrets
 
     def create(
         self,
@@ -84,12 +85,12 @@ class Sessions:
         values: dict[str, Any] = {name: clean(value) for name, value in texts.items() if value is not None}
         for name, value in (("model_config", model_config), ("origin", origin), ("extras", extras)):
             if value is not None:
-                values[name] = to_json(value, name)
+                values[name] = to_json(self._cleaned(value), name)
         session_id = new_session_id() if id is None else check_session_id(id)
-        title = titles.clean_title(title)
+        title = titles.clean_title(self._cleaned(title))
         with self._engine.write() as connection:
             if system_prompt is not None:
-                values["system_prompt_pk"] = intern_prompt(connection, system_prompt)
+                values["system_prompt_pk"] = intern_prompt(connection, self._cleaned(system_prompt))
             came_from = find_origin(connection, parent_id, relation, source)
             row = connection.execute(select(sessions).where(sessions.c.id == session_id)).fetchone()
             if row is None:
@@ -212,7 +213,7 @@ class Sessions:
         values: dict[str, Any] = {}
         for name, value in fields.items():
             if name in JSON_FIELDS:
-                values[name] = None if value is None else to_json(value, name)
+                values[name] = None if value is None else to_json(self._cleaned(value), name)
             elif name in ORIGIN_FIELDS:
                 values[name] = clean(value)
             elif name == "source":
@@ -222,7 +223,7 @@ class Sessions:
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             if system_prompt is not None:
-                values["system_prompt_pk"] = intern_prompt(connection, system_prompt)
+                values["system_prompt_pk"] = intern_prompt(connection, self._cleaned(system_prompt))
             if values:
                 connection.execute(update(sessions).where(sessions.c.pk == pk).values(values))
             return load(connection, pk)
@@ -233,7 +234,7 @@ class Sessions:
         Raises:
             TitleTaken: another conversation has it; names the holder.
         """
-        title = titles.clean_title(title)
+        title = titles.clean_title(self._cleaned(title))
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             if title is None:
@@ -244,7 +245,7 @@ class Sessions:
 
     def auto_title(self, session_id: str, title: str) -> Session:
         """Title a session that has none, with the next free number when the title is taken; never an error for that."""
-        cleaned = titles.clean_title(title, cut=True)
+        cleaned = titles.clean_title(self._cleaned(title), cut=True)
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             has_title = connection.execute(select(sessions.c.title).where(sessions.c.pk == pk)).scalar()

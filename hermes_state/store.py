@@ -39,14 +39,14 @@ class SessionDB:
         sessions, messages, lineage, usage: conversations and what they cost.
         search: finding them again; `index` is what it works with.
         leases, meta, routes, handoffs: what a gateway needs beside them.
+        redact: whether secrets are taken out of what is stored.
         maintenance: how the store is doing, and its upkeep.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, redact: bool = False) -> None:
         self.engine = engine
-        self.sessions = Sessions(engine)
-        self.messages = Messages(engine)
-        self.lineage = Lineage(engine, self.sessions)
+        self.redact = redact
+        self.sessions, self.messages, self.lineage = _redacting(engine) if redact else _plain(engine)
         self.usage = UsageLedger(engine)
         self.leases = Leases(engine)
         self.meta = Meta(engine)
@@ -65,6 +65,7 @@ class SessionDB:
         read_only: bool = False,
         synchronous: str = "FULL",
         busy_budget_s: float = DEFAULT_BUSY_BUDGET_S,
+        redact: bool = False,
     ) -> Self:
         """Open a store, making it or bringing its schema up to date where needed.
 
@@ -74,6 +75,8 @@ class SessionDB:
             read_only: write nothing at all.
             synchronous: one of `SYNCHRONOUS`.
             busy_budget_s: seconds a write may wait for other processes before `StoreBusy`.
+            redact: store placeholders in the place of keys, tokens and passwords; see `hermes_state.redact`. The
+                objects that are given stay as they are.
 
         Raises:
             StoreUnavailable, StoreDamaged: the file can't be opened, or is not a store.
@@ -90,7 +93,7 @@ class SessionDB:
         except BaseException:
             engine.close()
             raise
-        return cls(engine)
+        return cls(engine, redact=redact)
 
     @property
     def path(self) -> Path:
@@ -114,6 +117,18 @@ class SessionDB:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _plain(engine: Engine) -> tuple[Sessions, Messages, Lineage]:
+    sessions = Sessions(engine)
+    return sessions, Messages(engine), Lineage(engine, sessions)
+
+
+def _redacting(engine: Engine) -> tuple[Sessions, Messages, Lineage]:
+    from hermes_state.redact import redact_value, redacted_fields  # its patterns cost 10 ms to compile
+
+    sessions = Sessions(engine, redact_value)
+    return sessions, Messages(engine, redacted_fields), Lineage(engine, sessions, redacted_fields)
 
 
 def locate(path_or_url: str | os.PathLike[str] | None = None, home: str | os.PathLike[str] | None = None) -> Path:

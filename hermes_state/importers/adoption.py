@@ -33,12 +33,21 @@ class Match(NamedTuple):
     """Which foreign messages are here already.
 
     Attributes:
-        same: foreign messages and the id of each here, without their columns' values.
-        is_same_session: whether the two are one session, of which one side may have gone on.
+        same: numbers of foreign messages, in order, and the id of each here.
+        theirs: the foreign messages, without their columns.
+        is_same_session: whether the two are one session, of which one side may hold more.
+        is_in_order: whether what is new goes behind everything that is here.
     """
 
-    same: list[tuple[ForeignMessage, int]]
+    same: dict[int, int]
+    theirs: list[ForeignMessage]
     is_same_session: bool
+    is_in_order: bool = True
+
+    @property
+    def pairs(self) -> list[tuple[ForeignMessage, int]]:
+        """The foreign messages that are here, and the id of each here."""
+        return [(self.theirs[n], message_id) for n, message_id in self.same.items()]
 
 
 def own_messages(connection: Connection, session_pk: int) -> list[Own]:
@@ -53,30 +62,40 @@ def own_messages(connection: Connection, session_pk: int) -> list[Own]:
     return [Own(row.id, essence_of(row._asdict().get)) for row in connection.execute(query)]
 
 
-def match(own: Sequence[Own], theirs: Iterable[ForeignMessage]) -> Match:
+def match(own: Sequence[Own], foreign: Iterable[ForeignMessage]) -> Match:
     """Lay two transcripts side by side.
 
-    They are one session when everything there is found here in the same order, or when they begin alike and only one
-    of them, or each behind what both have, goes on. Two that differ from the first message on are two sessions, unless
-    one of them is empty.
+    They are one session when one of them has everything that the other has, in the same order (an export without the
+    archived messages, a copy that did not go on), or when they begin alike (each side went on). Two that differ from
+    the first message on are two sessions, unless one of them is empty.
     """
+    theirs: list[ForeignMessage] = []
+    said: list[int] = []
+    for message in foreign:
+        said.append(message.essence)
+        theirs.append(message._replace(columns={}))
+    here = [message.essence for message in own]
+    found = _places(said, here)
+    if len(found) == len(said):
+        return Match({n: own[at].id for n, at in enumerate(found)}, theirs, True)
+    found = _places(here, said)
+    if len(found) == len(here):
+        is_start = found == list(range(len(found)))
+        return Match({at: own[n].id for n, at in enumerate(found)}, theirs, True, is_start)
+    alike = next(n for n, (ours, other) in enumerate(zip([*here, None], [*said, None], strict=False)) if ours != other)
+    return Match({n: own[n].id for n in range(alike)}, theirs, alike > 0)
+
+
+def _places(wanted: Sequence[int], among: Sequence[int]) -> list[int]:
+    """Where each of `wanted` stands in `among`, in order, as far as they are there."""
     places: dict[int, list[int]] = {}
-    for n, message_here in enumerate(own):
-        places.setdefault(message_here.essence, []).append(n)
-    same: list[tuple[ForeignMessage, int]] = []
-    at = 0
-    passed_over = unmatched = 0
-    for message in theirs:
-        here = places.get(message.essence, ())
-        nth = bisect_left(here, at)
+    for n, essence in enumerate(among):
+        places.setdefault(essence, []).append(n)
+    found: list[int] = []
+    for essence in wanted:
+        here = places.get(essence, ())
+        nth = bisect_left(here, found[-1] + 1 if found else 0)
         if nth == len(here):
-            unmatched += 1
-            continue
-        if unmatched:
-            return Match([], False)  # theirs has something in the middle that ours has not
-        passed_over += here[nth] - at
-        at = here[nth] + 1
-        same.append((message._replace(columns={}), own[here[nth]].id))
-    everything_found = unmatched == 0
-    one_goes_on = bool(same) and passed_over == 0
-    return Match(same, everything_found or one_goes_on or not own)
+            break
+        found.append(here[nth])
+    return found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hermes_state.errors import StoreUnavailable
 from hermes_state.importers import foreign, ledger, moments
 from hermes_state.importers.batch import Batch
+from hermes_state.importers.cleaning import Cleaning
 from hermes_state.importers.foreign import ForeignChanged, ForeignDatabase
 from hermes_state.importers.hermes_gateway import store_routes, store_settings
 from hermes_state.importers.hermes_lineage import Kin, Order, marked, parents_first, relation, worker
@@ -88,6 +89,7 @@ class _HermesImport:
         progress: Progress,
     ) -> None:
         self._engine = db.engine
+        self._cleaning = Cleaning(db)
         self._source = chosen
         self._tally = tally
         self._heartbeat = heartbeat
@@ -125,7 +127,8 @@ class _HermesImport:
         self._batch = Batch(
             self._engine, self._source_pk, before_commit=database.verify, counts=self._tally.counts, pks=pks
         )
-        shape = MessageShape(reader.messages.columns, reader.messages.defaults, self._tally)
+        columns, defaults = reader.messages
+        shape = MessageShape(columns, defaults, self._tally, self._cleaning.fields)
         self._sync = HermesSync(self._engine, reader, self._batch, shape, self._tally, str(self._source.path))
         self._sessions(reader, order)
         self._the_rest(database, reader)
@@ -166,13 +169,14 @@ class _HermesImport:
         fallback = 0
         if moments.instant(row.get("started_at")) is None:
             fallback = moments.instant(reader.first_time(session_id)) or 0
-        return session_from_row(
+        session = session_from_row(
             row,
             profile=self._source.profile,
             fallback_us=fallback,
             defaults=reader.sessions.defaults,
             tally=notes,
         )
+        return self._cleaning.session(session)
 
     def _plan(
         self, session: ForeignSession, order: Order, there: Collection[str], usage: Sequence[Row], notes: Tally
@@ -224,7 +228,7 @@ class _HermesImport:
         if prompt is None:
             self._tally.warn("missing_prompt", session.foreign_id, f"its system prompt {digest} is not there")
             return plan
-        return plan._replace(session=replace(session, system_prompt=prompt))
+        return plan._replace(session=self._cleaning.session(replace(session, system_prompt=prompt)))
 
     def _the_rest(self, database: ForeignDatabase, reader: HermesReader) -> None:
         routes, settings, left_out = list(reader.routes()), reader.settings(), reader.left_out()

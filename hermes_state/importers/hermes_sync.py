@@ -9,7 +9,7 @@ from hermes_state.codec import from_json, to_json
 from hermes_state.importers.adoption import match, own_messages
 from hermes_state.importers.digests import GONE, digest, fingerprint, short
 from hermes_state.importers.following import KEPT_TITLE, follow, kept_title, store_handoff
-from hermes_state.importers.hermes_messages import MessageShape, Thread
+from hermes_state.importers.hermes_messages import Thread
 from hermes_state.importers.hermes_usage import add_usage, store_usage, usage_of
 from hermes_state.importers.ledger import Known, KnownMessage, known_messages, platform_ids
 from hermes_state.records import Relation
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hermes_state.engine import Engine
     from hermes_state.importers.batch import Batch, Step
-    from hermes_state.importers.hermes_messages import ForeignMessage
+    from hermes_state.importers.hermes_messages import ForeignMessage, MessageShape
     from hermes_state.importers.hermes_reader import HermesReader, Row
     from hermes_state.importers.hermes_sessions import ForeignSession
     from hermes_state.importers.report import Tally
@@ -159,7 +159,7 @@ class HermesSync:
         with self._engine.read() as connection:
             own = own_messages(connection, session_pk)
         ids = self._reader.message_ids(session.foreign_id)
-        quiet = MessageShape(self._reader.messages.columns, self._reader.messages.defaults, self._tally.muted())
+        quiet = self._shape.muted()
         thread = Thread(session.values["started_at"])
         found = match(own, (quiet.read(row, thread) for row in self._rows(ids)))
         if not found.is_same_session:
@@ -169,9 +169,11 @@ class HermesSync:
             self.add(plan, other_id, parts)
             return
         old = known.parts if known else _without_messages(parts)
-        self._batch.add(partial(self._adopted, session.foreign_id, session_pk, found.same, old))
+        self._batch.add(partial(self._adopted, session.foreign_id, session_pk, found.pairs, old))
         self._batch.flush()
         self.update(plan, Known(session_pk, fingerprint(old)), parts)
+        if not found.is_in_order:
+            self._batch.add(lambda step: step.sink.order_as_there(session_pk))
 
     def _rows(self, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         for start in range(0, len(ids), _PAGE):
@@ -241,7 +243,7 @@ class HermesSync:
         """Messages that went and came again under other ids, as rewriting a transcript does: an equal start of both."""
         with self._engine.read() as connection:
             essences = dict(own_messages(connection, session_pk))
-        quiet = MessageShape(self._reader.messages.columns, self._reader.messages.defaults, self._tally.muted())
+        quiet = self._shape.muted()
         thread = Thread(0)
         moved: list[tuple[int, int, int]] = []
         for was, row in zip(gone, self._rows(new), strict=False):

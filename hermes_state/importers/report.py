@@ -38,6 +38,7 @@ class ImportReport:
         schema_version: of the foreign store, where it says so.
         sessions_found, sessions_added, sessions_changed, sessions_unchanged: of the foreign store's sessions.
         sessions_deleted_here: left out because they were imported once and deleted in this store.
+        sessions_failed: could not be read; the warnings of kind `not_imported` say why.
         sessions_gone: imported earlier and no longer there; kept here as they are.
         messages_added, messages_changed: new ones; known ones whose state or content changed there.
         messages_gone: no longer in their session there; kept here, out of the transcript.
@@ -54,6 +55,7 @@ class ImportReport:
     sessions_changed: int = 0
     sessions_unchanged: int = 0
     sessions_deleted_here: int = 0
+    sessions_failed: int = 0
     sessions_gone: int = 0
     messages_added: int = 0
     messages_changed: int = 0
@@ -106,6 +108,11 @@ class Tally:
         self._warned[kind] += 1
         if self._warned[kind] <= WARNINGS_KEPT:
             self.warnings.append(Notice(kind=kind, where=where, what=what))
+
+    def fail(self, where: str, what: str) -> None:
+        """Note a session that could not be taken over."""
+        self.counts["sessions_failed"] += 1
+        self.warn("not_imported", where, what)
 
     def absorb(self, other: Tally) -> None:
         """Take over another one's warnings."""

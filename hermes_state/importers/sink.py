@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from hermes_state import index, titles
 from hermes_state.activity import raise_id_floor
@@ -99,8 +99,8 @@ class Sink:
 
     # --- messages -----------------------------------------------------------------------------------------------
 
-    def add(self, session_pk: int, found: Sequence[ForeignMessage], *, remember: bool = True) -> None:
-        """Add messages at the end of a session.
+    def add(self, session_pk: int, found: Sequence[ForeignMessage], *, remember: bool = True) -> list[int]:
+        """Add messages at the end of a session; returns their ids.
 
         Args:
             remember: note which foreign message each came from.
@@ -108,6 +108,7 @@ class Sink:
         ids = self._bulk.add(session_pk, [message.columns for message in found])
         if remember:
             self._remember(session_pk, zip(found, ids, strict=True))
+        return ids
 
     def _remember(self, session_pk: int, found: Iterable[tuple[ForeignMessage, int]]) -> None:
         self._remembered += [
@@ -204,6 +205,25 @@ class Sink:
         if taken:
             self.update_session(session_pk, rewind_count=number)
         self._bulk.recount_later(session_pk)
+
+    def order_as_there(self, session_pk: int) -> None:
+        """Put a session's messages in the order they have there; those of this store alone follow."""
+        self.write()
+        known = (_known.session_pk == session_pk) & (_known.source_pk == self.source_pk)
+        query = select(_known.message_id).where(known).order_by(_known.foreign_id)
+        self.order(session_pk, list(self.connection.execute(query).scalars()))
+
+    def order(self, session_pk: int, message_ids: Sequence[int]) -> None:
+        """Put messages first, in this order, and those that are not named behind them."""
+        self.write()
+        query = select(_m.id).where(_m.session_pk == session_pk).order_by(_m.position)
+        first = set(message_ids)
+        ids = [*message_ids, *(i for i in self.connection.execute(query).scalars() if i not in first)]
+        turn = update(messages).where(_m.id == bindparam("id_")).values(position=bindparam("at"))
+        for sign in (-1, 1):  # by way of negative numbers: no two messages may have one position, not for a moment
+            rows = [{"id_": message_id, "at": sign * (n + (sign < 0))} for n, message_id in enumerate(ids)]
+            if rows:
+                self.connection.execute(turn, rows)
 
     # --- the end ------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlalchemy import insert, select
 
@@ -23,7 +23,7 @@ from hermes_state.transfer.reader import BadLine, Reader
 from hermes_state.transfer.report import LoadReport, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Connection
 
@@ -37,7 +37,7 @@ _ROWS = 2000
 _PAGE = 500
 
 
-def load(engine: Engine, lines: IO[bytes], *, progress: Progress = no_progress) -> LoadReport:
+def load(engine: Engine, lines: Iterable[bytes], *, progress: Progress = no_progress) -> LoadReport:
     """Bring in an export, session by session, each wholly or not at all.
 
     A session that is here already with equal content is skipped; one with other content is reported and left alone. A

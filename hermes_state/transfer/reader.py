@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from hermes_state.errors import FormatError
 from hermes_state.transfer.lines import FORMAT, VERSION, Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 TYPES = frozenset(("header", "system_prompt", "session", "message", "route", "end"))
 _SHOWN = 60  # characters of a broken line that are shown
@@ -35,8 +35,8 @@ class Reader:
         FormatError: this is not such an export, or one of a newer version.
     """
 
-    def __init__(self, lines: IO[bytes]) -> None:
-        self._lines = lines
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines = iter(lines)
         self.number = 0
         self._next: Line | None = None
         header = self._header()

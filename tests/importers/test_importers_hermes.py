@@ -14,11 +14,10 @@ from hermes_state.errors import FormatError, LeaseHeld, StoreUnavailable
 from hermes_state.importers import detect, import_hermes, sources
 from hermes_state.listing import SessionFilter
 from hermes_state.records import MessageState, Relation
+from hermes_state.store import SessionDB
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from hermes_state.store import SessionDB
 
 PARTS = [{"type": "text", "text": "a heron"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,iV"}}]
 CALLS = [{"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": "{}"}}]
@@ -415,3 +414,14 @@ def test_circles_and_missing_parents_are_reported_and_lose_nothing(db: SessionDB
     import_hermes(db, home.folder)
     assert (db.sessions.get("lost").parent_id, db.sessions.get("lost").relation) == ("pruned", Relation.BRANCH)
     assert db.sessions.get("lost").extras == {}
+
+
+def test_a_store_that_keeps_no_secrets_takes_none_in(home: Home, tmp_path: Path) -> None:
+    secret = "sk-test-ABCDEF0123456789abcdef"
+    home.session("s", title=f"about {secret}", model_config={"api_key": secret}, system_prompt=f"use {secret}")
+    home.message("s", f"my key is {secret}", reasoning=secret, tool_calls=json.dumps([{"arguments": secret}]))
+    with SessionDB.open(tmp_path / "clean.db", redact=True) as clean:
+        import_hermes(clean, home.folder)
+        assert clean.messages.list("s")[0].content.startswith("my key is [redacted:openai-key:")
+        assert not import_hermes(clean, home.folder).changed_anything
+    assert all(secret.encode() not in file.read_bytes() for file in tmp_path.glob("clean.db*"))
