@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select, update
@@ -21,12 +20,13 @@ from hermes_state.codec import searchable_text
 from hermes_state.engine import fts
 from hermes_state.engine.failures import result_code
 from hermes_state.engine.lookups import rows
-from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged
+from hermes_state.errors import HermesStateError, InvalidValue, StoreBusy, StoreDamaged
+from hermes_state.indexer import Indexer
 from hermes_state.schema import messages, store_state
 from hermes_state.text import SEGMENTATION, index_text, segment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection
 
@@ -100,13 +100,15 @@ def forget(connection: Connection, gone: Sequence[Any]) -> None:
         with connection.begin_nested():
             fts.delete(connection, documents)
     except DBAPIError as error:
-        if not _is_index_fault(error):
+        if not is_index_fault(error):
             raise
         connection.execute(update(store_state).values(segmentation=None))
 
 
-def _is_index_fault(error: BaseException) -> bool:
-    return result_code(error) == _CORRUPT or any(sign in str(error) for sign in ("no such module", "message_index"))
+def is_index_fault(error: BaseException) -> bool:
+    """Whether an error may be the index's fault: something is malformed, or a part of the index is missing."""
+    is_corrupt = isinstance(error, StoreDamaged) or result_code(error) == _CORRUPT
+    return is_corrupt or "message_index" in str(error) or "no such module" in str(error)
 
 
 class MessageIndex:
@@ -121,6 +123,7 @@ class MessageIndex:
         self._engine = engine
         self._catching_up = threading.Lock()
         self._available: bool | None = None
+        self._indexer = Indexer(self)
         self.damage = ""
 
     @property
@@ -130,6 +133,14 @@ class MessageIndex:
             with self._engine.read() as connection:
                 self._available = fts.is_available(connection)
         return self._available
+
+    def wake(self, messages: int = 1) -> None:
+        """Note that messages were appended, so that they get into the index when the store is idle."""
+        self._indexer.wake(messages)
+
+    def close(self) -> None:
+        """End the work in the background; before the engine is closed."""
+        self._indexer.stop()
 
     def mark(self) -> Mark:
         """Where the index stands now."""
@@ -177,19 +188,28 @@ class MessageIndex:
     def _catch_up(
         self, deadline: float | None, lock_budget_s: float | None, progress: Callable[[int, int], object] | None
     ) -> bool:
+        has_started_over = False
         while True:
             batch = self._next_batch()
             if batch is None:
                 return True
-            with self._rebuilding_when_damaged(lock_budget_s):
-                if not batch.mark.is_usable:
-                    self._start_over(lock_budget_s, is_rebuild=batch.mark.segmentation is not None)
-                elif self._add(batch, lock_budget_s):
-                    self.merge(steps=_MERGES_PER_BATCH, lock_budget_s=lock_budget_s)
-                    if progress is not None:
-                        progress(batch.last, batch.mark.newest)
+            try:
+                self._step(batch, lock_budget_s, progress)
+            except HermesStateError as error:
+                if has_started_over or not is_index_fault(error):  # it is not the index, or not only
+                    raise
+                has_started_over = True
+                self.report_damage(error, lock_budget_s=lock_budget_s)
             if deadline is not None and time.monotonic() >= deadline:
                 return self.mark().is_current
+
+    def _step(self, batch: _Batch, lock_budget_s: float | None, progress: Callable[[int, int], object] | None) -> None:
+        if not batch.mark.is_usable:
+            self._start_over(lock_budget_s, is_rebuild=batch.mark.segmentation is not None)
+        elif self._add(batch, lock_budget_s):
+            self.merge(steps=_MERGES_PER_BATCH, lock_budget_s=lock_budget_s)
+            if progress is not None:
+                progress(batch.last, batch.mark.newest)
 
     def _next_batch(self) -> _Batch | None:
         """The next messages to add, segmented; None when all are in and no rebuild waits to be called done."""
@@ -266,17 +286,7 @@ class MessageIndex:
         values = {"indexed_through": 0, "segmentation": SEGMENTATION, "rebuild_from": 0 if is_rebuild else None}
         connection.execute(update(store_state).values(**values))
 
-    @contextmanager
-    def _rebuilding_when_damaged(self, lock_budget_s: float | None) -> Iterator[None]:
-        """Run a step that writes to the index; when SQLite calls something malformed, suspect the index first."""
-        try:
-            yield
-        except StoreDamaged as error:
-            if self.damage:  # built anew once already: it is not the index
-                raise
-            self.report_damage(error, lock_budget_s=lock_budget_s)
-
-    def report_damage(self, error: StoreDamaged, *, lock_budget_s: float | None = None) -> None:
+    def report_damage(self, error: HermesStateError, *, lock_budget_s: float | None = None) -> None:
         """A statement on the index failed: start it anew. The messages are canonical, the index is not.
 
         Raises:

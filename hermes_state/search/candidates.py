@@ -69,12 +69,12 @@ class Pool:
     is_mixed: bool = False
 
 
-def gather(source: Source, plan: Plan, documents: int) -> Pool:
-    """The messages worth ranking for a plan with a node, in an index of so many messages."""
+def gather(source: Source, plan: Plan, documents: int, need: int = 0) -> Pool:
+    """The messages worth ranking for a plan with a node, in an index of so many messages; `need` where there are."""
     lists = [_List(source, piece, index, documents) for index, piece in enumerate(plan.pieces)]
     if plan.is_open:
         return _gather_open(source, lists)
-    return _gather_strict(source, plan, lists)
+    return _gather_strict(source, plan, lists, max(STRICT_HITS, need))
 
 
 class _List:
@@ -106,17 +106,17 @@ class _List:
         return max(float(len(self.ids)), min(1.0, len(self.ids) / span) * self._documents)
 
 
-def _gather_strict(source: Source, plan: Plan, lists: list[_List]) -> Pool:
+def _gather_strict(source: Source, plan: Plan, lists: list[_List], limit: int) -> Pool:
     if len(lists) == 1 and plan.node == plan.pieces[0].node:
         only = lists[0]
-        only.read(STRICT_HITS)
+        only.read(limit)
         return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
     assert plan.node is not None
-    hits = source.matches(plan.node, limit=STRICT_HITS)
+    hits = source.matches(plan.node, limit=limit)
     masks = dict.fromkeys(hits, 0)
     if hits:
         _mark_held(source, plan.node, lists, masks)
-    return Pool(masks, [each.count for each in lists], _cut(lists), len(hits) < STRICT_HITS)
+    return Pool(masks, [each.count for each in lists], _cut(lists), len(hits) < limit)
 
 
 def _mark_held(source: Source, node: Node, lists: Iterable[_List], masks: dict[int, int]) -> None:

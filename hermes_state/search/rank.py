@@ -140,8 +140,7 @@ def best_by_mask(masks: Mapping[int, int], scale: Scale, limit: int) -> list[int
         by_mask.setdefault(mask, []).append(message_id)
     best: list[int] = []
     for mask in sorted(by_mask, key=lambda each: -worth_of_mask(each, scale)):
-        some = by_mask[mask]
-        best += sorted(some, reverse=True) if len(some) + len(best) > limit else some
+        best += sorted(by_mask[mask], reverse=True)
         if len(best) >= limit:
             return best[:limit]
     return best

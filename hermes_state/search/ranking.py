@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,9 +50,6 @@ MEASURED, MEASURED_OPEN = 300, 2_000
 # since the neighbours that hold some of them carry evidence: with 100 the public conversations lose 3 points of recall,
 # beyond 500 they gain 1.
 SCORED, SCORED_OPEN = 120, 500
-# The same for pages beyond the fifth.
-SCORED_DEEP = 3_000
-DEEP_FROM = 100
 # Of those, how many texts are read: a first page; reading more than 30 changes nothing measurable on the public data.
 READ, READ_OPEN = 20, 30
 # With fewer visible candidates than this, hidden ones are filtered out while collecting and not after.
@@ -173,26 +169,26 @@ def _rank(
     """The ranking, and how many candidates turned out to be hidden."""
     totals = fts.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
     scanned = source.scanned if isinstance(source, TailSource) else 0
-    pool = gather(source, plan, totals.documents + scanned)
+    pool = gather(source, plan, totals.documents + scanned, need)
     if not pool.masks:
         return Ranking(pool=pool, plan=plan, scale=Scale(_worths(pool, 0), 1.0), scanned=scanned), 0
     scale = Scale(_worths(pool, totals.documents + scanned), totals.mean_length, weights)
     measured, limit = (MEASURED_OPEN, SCORED_OPEN) if pool.is_mixed else (MEASURED, SCORED)
-    limit = limit if need <= DEEP_FROM else SCORED_DEEP
-    ids = best_by_mask(pool.masks, scale, max(measured, limit))
-    lengths = fts.lengths(corpus.connection, ids) if corpus.has_index else {}
+    order = best_by_mask(pool.masks, scale, max(measured, need))
+    lengths = fts.lengths(corpus.connection, order[:measured]) if corpus.has_index else {}
     if isinstance(source, TailSource):
         lengths.update(source.lengths)
-    own = first_scores(ids, pool.masks, lengths, scale)
-    best = ids
-    if len(ids) > limit:
-        best = heapq.nlargest(limit, ids, key=lambda message_id: (own[message_id], message_id))
-    found = _found(corpus.connection, best, pool.masks, lengths, scope)
+    own = first_scores(order[:measured], pool.masks, lengths, scale)
+    order[:measured] = sorted(own, key=lambda message_id: (-own[message_id], -message_id))
+    found = _found(corpus.connection, order[:limit], pool.masks, lengths, scope)
     is_dated = _dated(plan)
     scored = score(found, own, weights, is_dated)
     ranking = Ranking(scored=scored, scale=scale, pool=pool, plan=plan, scanned=scanned)
     _look_closely(corpus.connection, ranking, READ_OPEN if pool.is_mixed else READ, is_dated)
-    return ranking, len(best) - len(found)
+    if need > len(scored):
+        # Deeper pages go on where the scored ones end, so that an answer is the same however it is paged.
+        ranking.scored += place(corpus, order[limit : limit + need], scope)
+    return ranking, min(limit, len(order)) - len(found)
 
 
 def _worths(pool: Pool, documents: int) -> tuple[float, ...]:

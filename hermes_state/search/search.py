@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes_state.errors import StoreDamaged
-from hermes_state.index import MessageIndex, mark
+from hermes_state.errors import HermesStateError
+from hermes_state.index import MessageIndex, is_index_fault, mark
 from hermes_state.index_zones import all_zones
 from hermes_state.search.answers import Page, Request, conversation_answer, message_answer
 from hermes_state.search.plan import Plan, make_plan
@@ -126,7 +126,9 @@ class Search:
         plan = _plan(query)
         try:
             return self._answer_once(plan, page, wanted, answer)
-        except StoreDamaged as error:
+        except HermesStateError as error:
+            if not is_index_fault(error):
+                raise
             self.index.report_damage(error)
             return self._answer_once(plan, page, wanted, answer)
 
