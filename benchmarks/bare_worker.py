@@ -38,6 +38,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?)
 class BareStore:
     """Rows in one table."""
 
+    sqlite_version: str = sqlite3.sqlite_version
+
     def __init__(self) -> None:
         self.connection: Any = None
 

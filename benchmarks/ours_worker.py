@@ -12,6 +12,7 @@ from harness.operations import Operations
 from harness.serving import serve
 
 from hermes_state import SessionDB
+from hermes_state.engine.driver import newest_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 class OurStore:
     """``SessionDB`` behind the benchmark's calls."""
+
+    sqlite_version = newest_driver().module.sqlite_version
 
     def __init__(self) -> None:
         self.db: Any = None

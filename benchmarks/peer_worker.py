@@ -10,6 +10,7 @@ report states.
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -31,6 +32,8 @@ IMPORT_SESSIONS, IMPORT_BYTES = 400, 20 * 1024 * 1024
 
 class PeerStore:
     """The peer's ``SessionDB`` behind the benchmark's calls."""
+
+    sqlite_version = sqlite3.sqlite_version
 
     def __init__(self) -> None:
         import hermes_state  # after HERMES_HOME is set: the peer reads it at import

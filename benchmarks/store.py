@@ -2,6 +2,7 @@
 
     python benchmarks/store.py --peer /path/to/peer/bin/python --sizes 1k,10k,100k
     python benchmarks/store.py --only search,list --sizes 100k --json search.json
+    python benchmarks/store.py --only append --merge search.json --markdown docs/benchmarks.md
 
 The peer (hermes-agent) must be installed in an environment of its own. Without ``--peer`` only our side
 is measured. A part that fails is reported and the exit code is 1; a bar that is missed does not
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import json
 import shutil
 import sys
 import tempfile
@@ -26,6 +28,7 @@ from corpus import CORPUS_REVISION, DEFAULT_SEED, Corpus
 from harness import command_line, reading, report, writing
 from harness.bars import verdicts
 from harness.client import Interpreters
+from harness.figures import Figures
 from harness.run import PEER_BUILD, Run, machine, peer_version
 
 #: Columns of the tables when stdout is not a terminal.
@@ -55,6 +58,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--work", type=Path, help="keep our stores here for another run (default: temporary)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="keep the peer's stores here (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
+    parser.add_argument("--merge", type=Path, help="JSON of an earlier run, shown where this one measures nothing")
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--markdown", type=Path, help="write the page here (docs/benchmarks.md)")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a measured bar is missed, too")
@@ -66,6 +70,12 @@ def size_of(text: str) -> int:
     factors = {"k": 1_000, "m": 1_000_000}
     text = text.strip().lower()
     return int(text[:-1]) * factors[text[-1]] if text[-1] in factors else int(text)
+
+
+def versions_of(run: Run, side: str) -> str:
+    """Python and SQLite of one side's worker."""
+    with run.interpreters.start(side) as worker:
+        return str(worker.call("versions"))
 
 
 def command_line_of(options: argparse.Namespace) -> str:
@@ -93,6 +103,7 @@ def about(run: Run, command: str) -> dict[str, Any]:
         "date": dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "command": command,
         "machine": machine(),
+        "sides": "; ".join(f"{side} on {versions_of(run, side)}" for side in run.sides),
         "corpus": f"seed {run.corpus.seed}, revision {CORPUS_REVISION}",
     }
     if run.interpreters.peer is not None:
@@ -120,6 +131,10 @@ def main(arguments: list[str] | None = None) -> int:
         say=progress.print,
     )
     described = about(run, command_line_of(options))
+    if options.merge:
+        earlier = json.loads(options.merge.read_text(encoding="utf-8"))
+        run.figures = Figures.read(earlier)
+        described["other parts measured"] = f"{earlier['about']['date']}, {earlier['about']['command']}"
     try:
         measure(run, options.only.split(","))
     finally:

@@ -36,6 +36,11 @@ class Figures:
         self.rows = [row for row in self.rows if (row.name, row.size, row.side) != (name, size, side)]
         self.rows.append(Figure(part=part, name=name, size=size, side=side, values=values))
 
+    @classmethod
+    def read(cls, document: dict[str, Any]) -> Figures:
+        """The figures of an earlier run, from its JSON."""
+        return cls([Figure(**row) for row in document["figures"]])
+
     def get(self, name: str, size: int, side: str, value: str) -> float | None:
         """A value, or None when it was not measured."""
         for row in self.rows:

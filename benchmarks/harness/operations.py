@@ -7,6 +7,7 @@ process, background threads included.
 
 from __future__ import annotations
 
+import platform
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,6 +30,8 @@ MS = 1_000.0
 
 class Adapter(Protocol):
     """One store under test."""
+
+    sqlite_version: str
 
     def open(self, path: str, synchronous: str) -> None:
         """Open or create the store; ``synchronous`` is FULL or NORMAL."""
@@ -80,6 +83,10 @@ class Operations:
         self.adapter = adapter
         self.corpus = Corpus(seed)
         self._searches = 0
+
+    def versions(self) -> str:
+        """What this side runs on."""
+        return f"Python {platform.python_version()}, SQLite {self.adapter.sqlite_version}"
 
     def open(self, path: str, synchronous: str) -> dict[str, float]:
         """Open the store; how long that took."""

@@ -144,7 +144,7 @@ def write_json(path: Path, about: dict[str, Any], figures: Figures, failures: li
 
 def write_markdown(path: Path, about: dict[str, Any], figures: Figures, failures: list[Failure]) -> None:
     """The page under docs/; nothing on it is written by hand."""
-    parts = ["# Benchmarks", "", "Written by `benchmarks/store.py` from one run; do not edit.", ""]
+    parts = ["# Benchmarks", "", "Written by `benchmarks/store.py` from what it measured; do not edit.", ""]
     parts += [f"* {name}: {value}" for name, value in about.items()]
     parts += ["", "## How it is measured", "", METHOD, "## Bars", ""]
     parts += _markdown(["row", "what", "measured", "bar", "met"], [_cells(one) for one in verdicts(figures)])

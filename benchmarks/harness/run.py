@@ -201,15 +201,9 @@ def peer_version(interpreters: Interpreters) -> str:
     return done.stdout.strip()
 
 
-def machine() -> dict[str, str]:
-    """What the run ran on."""
-    cpu = next(
-        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
-        platform.processor(),
-    )
-    return {
-        "cpu": f"{cpu}, {os.cpu_count()} cores",
-        "load": " ".join(f"{value:.1f}" for value in os.getloadavg()),
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-    }
+def machine() -> str:
+    """What the run ran on, and how busy it was when it began."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    cpu = next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.processor())
+    load = f"load {os.getloadavg()[0]:.1f} at the start"
+    return f"{cpu}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, {load}"
