@@ -97,6 +97,7 @@ IMPORT_REPORT: Shape = {
     "sessions_changed": "integer",
     "sessions_unchanged": "integer",
     "sessions_deleted_here": "integer",
+    "sessions_failed": "integer",
     "sessions_gone": "integer",
     "messages_added": "integer",
     "messages_changed": "integer",
@@ -110,6 +111,7 @@ IMPORT_REPORT: Shape = {
     "warning_counts": {"<kind>": "integer"},
     "duration_s": "number",
 }
+PROBLEM: Shape = {"line": "integer", "session_id": "text", "what": "text", "hint": "text"}
 DELETION: Shape = {
     "dry_run": "true or false",
     "deleted": ["text"],
@@ -162,6 +164,16 @@ SHAPES: dict[str, Shape] = {
     "sessions untag": ONE_SESSION,
     "sessions archive": {"sessions": ["Session"]},
     "sessions unarchive": {"sessions": ["Session"]},
+    "sessions import": {
+        "file": "text",
+        "sessions_added": "integer",
+        "messages_added": "integer",
+        "sessions_equal": "integer",
+        "conflicts": [PROBLEM],
+        "retitled": [["text"]],
+        "unlinked": [["text"]],
+        "problems": [PROBLEM],
+    },
     "sessions delete": DELETION,
     "sessions prune": DELETION,
     "sessions stats": {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from hermes_state.commands import shapes
 from hermes_state.commands.command import Group, command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.wording import count
@@ -72,7 +72,8 @@ def import_home(
             if not invocation.json:
                 tell_import(invocation, reports[-1])
     if invocation.json:
-        invocation.document({"imports": [report_shape(report) for report in reports]})
+        invocation.document({"imports": [shapes.record(report) for report in reports]})
+    raise_for_failures(reports)
 
 
 def _nothing_there(place: str | Path, profile: str | None) -> Exception:
@@ -88,11 +89,21 @@ def _name(source: Source) -> str:
     return f"profile {source.profile}" if source.profile else source.path.name
 
 
-def report_shape(report: ImportReport) -> dict[str, Any]:
-    """An import's report as JSON."""
-    from hermes_state.commands import shapes
+def raise_for_failures(reports: Sequence[ImportReport]) -> None:
+    """The error of an import that could not take over every session; what it could is in.
 
-    return {f.name: shapes.record(getattr(report, f.name)) for f in fields(report)}
+    Raises:
+        PartialSuccess: some session was not taken over.
+    """
+    from hermes_state.errors import PartialSuccess
+
+    failed = sum(report.sessions_failed for report in reports)
+    if failed:
+        came_in = count(sum(report.sessions_found for report in reports) - failed, "session")
+        raise PartialSuccess(
+            f"{came_in} taken over, {failed:,} not",
+            hint="the warnings say why; what is in stays, and the rest can be tried again",
+        )
 
 
 def tell_import(invocation: Invocation, report: ImportReport) -> None:

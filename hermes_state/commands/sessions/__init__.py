@@ -17,6 +17,7 @@ _HERE = "hermes_state.commands.sessions"
         "show": f"{_HERE}.show:show",
         "resume": f"{_HERE}.resume:resume",
         "stats": f"{_HERE}.stats:stats",
+        "import": f"{_HERE}.importing:import_command",
         "rename": f"{_HERE}.changes:rename",
         "archive": f"{_HERE}.changes:archive",
         "unarchive": f"{_HERE}.changes:unarchive",
