@@ -130,9 +130,29 @@ MESSAGE: Shape = {
     "created_at": "time",
     "state": "text",
 }
+FINDING: Shape = {"code": "text", "message": "text", "member": "text"}
+MEMBER_STATE: Shape = {"kind": "text", "mode": "integer", "bytes": "integer", "digest": "text"}
+VERIFICATION: Shape = {
+    "path": "text",
+    "verdict": "text",
+    "findings": [FINDING],
+    "finding_count": "integer",
+    "notices": [FINDING],
+    "notice_count": "integer",
+    "bytes": "integer",
+    "encrypted": "true or false",
+    "archive_id": "text or null",
+    "created_at": "time or null",
+    "digest": "text or null",
+    "members": "integer",
+    "content_bytes": "integer",
+    "partial": "true or false or null",
+    "foreign": "text or null",
+}
 RECORDS: dict[str, Shape] = {
     "Session": SESSION,
     "Message": MESSAGE,
+    "MemberState": MEMBER_STATE,
     "MessageHit": MESSAGE_HIT,
     "ConversationHit": CONVERSATION_HIT,
     "Context": CONTEXT,
@@ -258,6 +278,30 @@ SHAPES: dict[str, Shape] = {
     "doctor": {
         "ok": "true or false",
         "checks": [{"name": "text", "status": "text", "message": "text", "fix": "text"}],
+    },
+    "verify": VERIFICATION,
+    "list": {
+        "path": "text",
+        "archive_id": "text",
+        "members": [
+            {
+                "name": "text",
+                "kind": "text",
+                "mode": "integer",
+                "bytes": "integer",
+                "mtime_ns": "integer",
+                "target": "text or null",
+            }
+        ],
+    },
+    "show": {"path": "text", "bytes": "integer", "encrypted": "true or false", "manifest": "any"},
+    "extract": {"name": "text", "path": "text", "bytes": "integer", "damage": "text or null"},
+    "diff": {
+        "before": "text",
+        "after": "text",
+        "changes": [
+            {"name": "text", "change": "text", "before": "MemberState or null", "after": "MemberState or null"}
+        ],
     },
     "completion": {"shell": "text", "script": "text", "install": "text"},
 }

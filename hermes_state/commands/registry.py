@@ -28,6 +28,11 @@ OURS = {
         "import": "imports:import_group",
         "db": "db:db",
         "doctor": "doctor:doctor",
+        "verify": "backup.verify:verify_command",
+        "list": "backup.listing:list_command",
+        "show": "backup.show:show_command",
+        "extract": "backup.extract:extract_command",
+        "diff": "backup.diff:diff_command",
         "completion": "completion:completion",
     }.items()
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sqlite3
 from collections import defaultdict
@@ -16,6 +17,9 @@ from hermes_state import SessionDB
 from hermes_state.commands.contract import ERROR, RECORDS, SHAPES
 from hermes_state.commands.reference import reference
 from hermes_state.errors import HermesStateError
+from hermes_state.portability.format import Entry, Kind
+from hermes_state.portability.manifest import Manifest
+from hermes_state.portability.writer import write_archive
 from hermes_state.transfer import dump
 
 if TYPE_CHECKING:
@@ -52,8 +56,9 @@ def conform(value: Any, shape: Any, where: str = "$", *, is_open: bool = False) 
         assert isinstance(value, list), where
         for n, item in enumerate(value):
             conform(item, shape[0], f"{where}[{n}]")
-    elif shape in RECORDS:
-        conform(value, RECORDS[shape], where, is_open=shape in OPEN)
+    elif shape.removesuffix(" or null") in RECORDS:
+        if value is not None or shape in RECORDS:
+            conform(value, RECORDS[shape.removesuffix(" or null")], where, is_open=shape in OPEN)
     else:
         word = shape.removesuffix(" or null")
         assert (value is None and word != shape) or WORDS[word](value), f"{where}: {value!r} is no {shape}"
@@ -73,7 +78,20 @@ def everything(home: Path, store: dict[str, str], tmp_path: Path) -> dict[str, s
     with sqlite3.connect(home / "state.db") as connection:
         connection.executescript(SCHEMA)
     connection.close()
-    return store | {"tip": tip.id, "export": str(tmp_path / "all.jsonl")}
+    return store | {"tip": tip.id, "export": str(tmp_path / "all.jsonl")} | archives(home.parent)
+
+
+def archives(folder: Path) -> dict[str, str]:
+    """Two archives that differ, with something to notice."""
+    paths = {name: folder / f"{name}.tar.zst" for name in ("archive", "other")}
+    for content, path in enumerate(paths.values()):
+        entries = [
+            Entry(name="home", kind=Kind.DIR, mode=0o700),
+            Entry(name="home/config.yaml", size=1, opener=lambda raw=b"%d" % content: io.BytesIO(raw)),
+            Entry(name=f"home/link-{content}", kind=Kind.LINK, mode=0o777, target="/etc/hosts"),
+        ]
+        write_archive(path, Manifest(roots={"home": str(folder)}), entries)
+    return {name: str(path) for name, path in paths.items()}
 
 
 RUNS = {
@@ -100,6 +118,11 @@ RUNS = {
     "db migrate": (),
     "db reindex": (),
     "doctor": (),
+    "verify": ("{archive}",),
+    "list": ("{archive}",),
+    "show": ("{archive}",),
+    "extract": ("{archive}", "config.yaml", "-o", "{archive}.out"),
+    "diff": ("{archive}", "{other}"),
     "completion": ("fish",),
 }
 

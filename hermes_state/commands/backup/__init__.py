@@ -1,0 +1,1 @@
+"""The commands about archives of a whole home: one module each."""

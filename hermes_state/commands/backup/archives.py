@@ -1,0 +1,101 @@
+"""What all commands that read an archive take: where it is, and what opens it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hermes_state.commands.streams import is_plain, is_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from hermes_state.commands.invocation import Invocation
+    from hermes_state.portability.crypt import Keys
+    from hermes_state.portability.format import Limits
+
+ARCHIVE = click.Path(path_type=Path)
+
+
+def key_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--identity` and `--passphrase-file`, for archives that are encrypted."""
+    for option in (
+        click.option(
+            "--passphrase-file",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The passphrase is the first line of FILE. Asked for on a terminal.",
+        ),
+        click.option(
+            "--identity",
+            "-i",
+            "identities",
+            type=click.Path(path_type=Path),
+            multiple=True,
+            metavar="FILE",
+            help="An age identity file or SSH private key that opens the archive; may be repeated.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+trust_option = click.option(
+    "--trust-size", is_flag=True, help="Expand it however much it grows. Default: at most 1,000 times its size."
+)
+
+
+def limits(*, trust_size: bool) -> Limits:
+    """What to put up with."""
+    from hermes_state.portability.format import Limits
+
+    return Limits(ratio=None) if trust_size else Limits()
+
+
+def keys(identities: tuple[Path, ...], passphrase_file: Path | None) -> Keys:
+    """What was given to open an archive. A passphrase is asked for only when it turns out to be needed."""
+    from hermes_state.portability.crypt import Keys
+
+    return Keys(
+        identities=tuple(path.read_text(encoding="utf-8") for path in identities),
+        passphrase=passphrase_in(passphrase_file) if passphrase_file is not None else _ask,
+    )
+
+
+def passphrase_in(path: Path) -> str:
+    """The first line of a file."""
+    return path.read_text(encoding="utf-8").split("\n", 1)[0].rstrip("\r")
+
+
+def _ask() -> str:
+    if not is_terminal(sys.stdin):
+        return ""
+    return str(click.prompt("passphrase", hide_input=True, err=True))
+
+
+@contextmanager
+def byte_progress(invocation: Invocation, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of bytes with its rate, told (done, in all). Silent with --json and where nobody watches."""
+    if invocation.json or not is_terminal(sys.stderr):
+        yield _silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    console = Console(stderr=True, no_color=is_plain(no_color=invocation.no_color))
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total or None)
+
+        yield tell
+
+
+def _silent(done: int, total: int) -> None:
+    """Nobody watches."""
