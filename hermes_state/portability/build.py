@@ -144,6 +144,7 @@ class Builder:
         self.built.external.append(path)
         if self.writes(path):
             assert content is not None
+            self.journal.external.mkdir(mode=0o700, exist_ok=True)
             self._folder(self.journal.external, path.rpartition("/")[0])
             write_file(self.journal.external / path, content, mode=_PRIVATE, mtime_ns=entry.mtime_ns)
 

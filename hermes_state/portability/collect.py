@@ -73,11 +73,16 @@ _T = TypeVar("_T", Found, LeftOut, Unreadable)
 
 @dataclass(kw_only=True, slots=True)
 class Collection:
-    """What a walk found, folders before what is in them."""
+    """What a walk found, folders before what is in them.
+
+    Attributes:
+        opened: folders that a rule leaves out, but for something in them; what is left out of them is listed singly.
+    """
 
     found: list[Found] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +155,7 @@ class _Walk:
         why = reason if rule is None else rule.reason
         if why:
             if self.rules.may_keep_below(path):
+                self.result.opened.append(path)
                 return [(path, listing, why)]
             self._leave_folder(path, entry.path, why)
             return []

@@ -64,6 +64,7 @@ class Journal:
         fills: databases that processes have open: filled in place instead of replaced.
         filled: those of them that are done.
         carry: paths that a backup leaves out: they move over from the old home where the new one has nothing there.
+        carry_folders: folders that are made for them where they are missing.
         keep: where what was replaced goes; "": it is deleted.
     """
 
@@ -75,6 +76,7 @@ class Journal:
     fills: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)
     carry: list[str] = field(default_factory=list)
+    carry_folders: list[str] = field(default_factory=list)
     keep: str = ""
 
     @property

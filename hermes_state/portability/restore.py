@@ -18,6 +18,7 @@ from hermes_state.engine.failures import translated_os
 from hermes_state.errors import HermesStateError, HomeInUse, NotFound
 from hermes_state.portability import prepare, swap, target, units
 from hermes_state.portability.build import Builder, Built
+from hermes_state.portability.databases import SIDECARS
 from hermes_state.portability.external import is_forbidden
 from hermes_state.portability.format import HOME_ROOT
 from hermes_state.portability.journal import SUFFIX, Journal, State
@@ -152,6 +153,7 @@ class _Restore:
     def plan(self) -> Restored:
         with tempfile.TemporaryDirectory(prefix="hermes-state-plan-") as folder:
             journal = Journal(stage=Path(folder), home=self.home)
+            journal.new.mkdir()
             result = self._build(journal, writes=target.is_settings)
         if self.home.is_dir():
             result.replaced = [name for name in target.present(self.home) if self.selection.takes(name)]
@@ -256,28 +258,28 @@ class _Restore:
             result.filled, result.left_open = list(parts.fills), parts.left_open
             stays = [item for item in there.left_out if "/" not in item.path]
         journal.carry = [item.path for item in there.left_out if item not in stays]
+        journal.carry_folders = there.opened
         if self.asked.keep:
             journal.keep = str(target.kept_place(self.home, journal.stage))
         is_whole = [unit.path for unit in journal.units] == [""]
         result.replaced = there.present if is_whole else [unit.path for unit in journal.units if unit.old is not None]
         return stays
 
-    def _held(self) -> list[str]:
-        """Paths in the home that processes have open; a WAL that is open means its database is."""
+    def _held(self) -> set[str]:
+        """Paths in the home that processes have open: a database together with what SQLite keeps beside it."""
         paths = {os.path.relpath(holder.path, self.home) for holder in self._holders(self.home)}
-        return sorted(
-            {path.removesuffix(suffix) for path in paths for suffix in ("", "-wal", "-shm", "-journal")} | paths
-        )
+        bases = {path.removesuffix(suffix) for path in paths for suffix in SIDECARS}
+        return paths | {f"{base}{suffix}" for base in bases for suffix in ("", *SIDECARS)}
 
     def _swap(self, journal: Journal, result: Restored) -> None:
         swap.start(journal)
         try:
             swap.go_on(journal)
             self._refuse_late_holders(journal)
+            target.prove(journal, [name for name in result.prepared if name not in journal.fills])
         except (OSError, HermesStateError):
             swap.take_back(journal)
             raise
-        target.prove(journal, result.prepared)
         reached("proven")
 
     def _refuse_late_holders(self, journal: Journal) -> None:

@@ -67,12 +67,24 @@ def carry_over(journal: Journal) -> list[str]:
     moved = []
     for path in journal.carry:
         source, target = journal.old / path, journal.home / path
+        if str(target.parent.relative_to(journal.home)) in journal.carry_folders:
+            _make_folders(journal, target.parent)
         # A link on the way could lead anywhere.
         if os.path.lexists(source) and not os.path.lexists(target) and _is_plain_folder(target.parent, journal.home):
             source.rename(target)
             moved.append(path)
             reached(f"carried {path}")
     return moved
+
+
+def _make_folders(journal: Journal, folder: Path) -> None:
+    """Folders that no backup holds, but whose content is looked at piece by piece."""
+    if folder == journal.home or os.path.lexists(folder):
+        return
+    if str(folder.relative_to(journal.home)) in journal.carry_folders:
+        _make_folders(journal, folder.parent)
+        if _is_plain_folder(folder.parent, journal.home):
+            folder.mkdir(mode=0o700)
 
 
 def _is_plain_folder(folder: Path, home: Path) -> bool:

@@ -38,10 +38,12 @@ class Contents:
     Attributes:
         present: names at the top that a backup would take.
         left_out: what no backup holds: it belongs to this machine, and stays.
+        opened: folders of that kind of which something may be held; what is left out of them is in `left_out`.
     """
 
     present: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
 
 
 def contents(home: Path) -> Contents:
@@ -52,7 +54,7 @@ def contents(home: Path) -> Contents:
     present = [item.path for item in found.found if "/" not in item.path]
     sidecars = [f"{name}{suffix}" for name in present for suffix in ("-wal", "-shm", "-journal")]
     present += [name for name in sidecars if os.path.lexists(home / name) and name not in present]
-    return Contents(present=present, left_out=found.left_out)
+    return Contents(present=present, left_out=found.left_out, opened=found.opened)
 
 
 def present(home: Path) -> list[str]:
@@ -122,5 +124,5 @@ def prove(journal: Journal, databases: list[str]) -> None:
         StoreUnavailable, StoreDamaged: one is not what was built; what was replaced is still there.
     """
     for name in databases:
-        with reading(journal.home / name) as connection:
+        with reading(journal.home / name, immutable=True) as connection:  # nothing is to be made beside it
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -52,7 +52,7 @@ class Parts:
         for name in sorted(child.name for child in self.journal.new.iterdir()):
             self._find(name, databases)
         for path in self.goes:
-            if not self._holds(path):
+            if path not in self.held and not self._holds(path):
                 self._add(path, None)
 
     def _find(self, path: str, databases: frozenset[str]) -> None:
