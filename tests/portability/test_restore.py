@@ -468,7 +468,7 @@ class TestOfThePeer:
         return folder / "peer.zip"
 
     def test_a_zip_backup(self, tmp_path: Path) -> None:
-        """The peer's backup is restored with tight modes, without runtime files; a notice says that nothing proves it."""
+        """The peer's backup is restored with tight modes, without runtime files, and told to be unproven."""
         more = {
             "gateway.pid": "1",
             "skills/x/SKILL.md": "x",
