@@ -77,7 +77,7 @@ def conversation(db: SessionDB) -> str:
             {"role": "assistant", "content": "", "reasoning": "first look around", "tool_calls": [
                 {"id": "c", "function": {"name": "terminal", "arguments": '{"command": "ls ```"}'}}]},
             {"role": "tool", "content": "out ```` put", "tool_call_id": "c"},
-            {"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": PICTURE}}]},
+            {"role": "user", "content": [{"type": "text", "text": "look"}, {"image_url": {"url": PICTURE}}]},
         ],
     )  # fmt: skip
     db.messages.compact(root.id, [{"role": "user", "content": "the summary"}])
