@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from typing import TYPE_CHECKING
 
@@ -123,7 +122,7 @@ def _row(option: click.Option) -> str:
 
 def _prose(command: click.Command) -> str:
     """The help as paragraphs; what is laid out by hand stays so."""
-    text = inspect.cleandoc("\n\n".join(part for part in (command.help, command.epilog) if part))
+    text = "\n\n".join(part.strip("\n") for part in (command.help, command.epilog) if part)
     paragraphs = []
     for paragraph in text.split("\n\n"):
         laid_out = paragraph.removeprefix("\b\n")
