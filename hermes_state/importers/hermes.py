@@ -159,6 +159,7 @@ class _HermesImport:
             self._heartbeat()
             self._progress(start + len(ids), len(order.keys))
         self._batch.flush()
+        counts["sessions_changed"] = len(self._sync.changed)
         touched = ("sessions_added", "sessions_changed", "sessions_deleted_here")
         counts["sessions_unchanged"] = len(there) - sum(counts[name] for name in touched)
 

@@ -50,11 +50,15 @@ class HermesSync:
     Args:
         location: the file, which tells two sessions with one id apart.
         shape: how messages are read.
+
+    Attributes:
+        changed: known sessions of which something was taken over.
     """
 
     def __init__(
         self, engine: Engine, reader: HermesReader, batch: Batch, shape: MessageShape, tally: Tally, location: str
     ) -> None:
+        self.changed: set[str] = set()
         self._engine = engine
         self._reader = reader
         self._batch = batch
@@ -214,7 +218,8 @@ class HermesSync:
             parent_pk = self._batch.pk_of(plan.parent_id)
             if parent_pk is not None:
                 changed = link(step.sink.connection, pk, parent_pk, plan.relation) or changed
-        step.counts["sessions_changed"] += changed or old.get("messages") != parts["messages"]
+        if changed:
+            self.changed.add(session.foreign_id)
 
     def _messages(self, plan: Plan, session_pk: int) -> None:
         session = plan.session
@@ -230,10 +235,12 @@ class HermesSync:
         lost = gone[len(moved) :]
         taken = {key: f for key, f in taken.items() if f not in gone}
         if moved or lost:
+            self.changed.add(session.foreign_id)
             self._batch.add(partial(self._lost, session_pk, moved, lost))
         for page in self._pages(ids, Thread(session.values["started_at"], taken)):
             different = [m for m in page if m.foreign_id not in known or known[m.foreign_id].digest != m.digest]
             if different:
+                self.changed.add(session.foreign_id)
                 step = partial(self._compare, session_pk, different, known)
                 self._batch.add(step, rows=len(different), size=sum(message.size for message in different))
 
