@@ -42,6 +42,9 @@ _OLDEST = "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid
 _LENGTHS = "SELECT d.id, d.sz FROM json_each(?) AS wanted JOIN message_index_docsize AS d ON d.id = wanted.value"
 # https://www.sqlite.org/fts5.html#the_data_table_idx_and_data_: record 1 holds the row count and each column's tokens.
 _AVERAGES = "SELECT block FROM message_index_data WHERE id = 1"
+# Each place of each word is a row of such a table; it is asked for the first word from somewhere on, which is one seek.
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_words USING fts5vocab(main, message_index, instance)"
+_NEXT_WORD = "SELECT term FROM temp.message_words WHERE term >= ? LIMIT 1"
 _INDEXED_IDS = "SELECT id, sz FROM message_index_docsize WHERE id BETWEEN ? AND ? ORDER BY id"
 
 _index = table("message_index", column("rowid"), column("message_index"))
@@ -180,6 +183,25 @@ def _joined(
         .join(sessions, sessions.c.pk == messages.c.session_pk)
         .where(_index.c.message_index.op("MATCH")(expression), _rowid.between(lowest, highest), *conditions)
     )
+
+
+def words_beginning(connection: Connection, start: str, limit: int) -> list[str] | None:
+    """The words of the index that begin with some letters; None when there are more than the limit.
+
+    FTS5 answers a prefix by merging the lists of all these words, all of them to their ends, before it gives the first
+    match. Asked for the words by name it reads only what is wanted.
+    """
+    rows(connection, _VOCABULARY)
+    words: list[str] = []
+    place = start
+    while len(words) <= limit:
+        found = rows(connection, _NEXT_WORD, (place,))
+        if not found or not found[0][0].startswith(start):
+            return words
+        words.append(found[0][0])
+        # Sorts behind the word itself and before all longer ones: no token has so low a character.
+        place = f"{found[0][0]}!"
+    return None
 
 
 def lengths(connection: Connection, ids: Iterable[int]) -> dict[int, int]:

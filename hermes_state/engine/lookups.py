@@ -18,15 +18,12 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 _PLACES = """
-SELECT m.id, m.session_pk, s.conversation_pk, m.position, m.role, s.source, m.created_at, m.state, s.delegated
+SELECT m.id, m.session_pk, s.conversation_pk, m.position, m.role, s.source, m.created_at, m.state, m.tool_name,
+       s.delegated
 FROM json_each(?) AS wanted JOIN messages AS m ON m.id = wanted.value JOIN sessions AS s ON s.pk = m.session_pk
 """
 _TEXTS = """
 SELECT m.id, m.content, m.content_format, m.tool_calls
-FROM json_each(?) AS wanted JOIN messages AS m ON m.id = wanted.value
-"""
-_MESSAGES = """
-SELECT m.id, m.session_pk, m.position, m.role, m.created_at, m.state, m.tool_name
 FROM json_each(?) AS wanted JOIN messages AS m ON m.id = wanted.value
 """
 _SESSIONS = """
@@ -60,18 +57,13 @@ def rows(connection: Connection, statement: str, parameters: Sequence[Any] = ())
 
 
 def places(connection: Connection, ids: Iterable[int]) -> list[Row]:
-    """(id, session_pk, conversation_pk, position, role, source, created_at, state, delegated) of messages."""
+    """Where messages stand; the columns are those of `_PLACES`."""
     return rows(connection, _PLACES, (json.dumps(list(ids)),))
 
 
 def texts(connection: Connection, ids: Iterable[int]) -> list[Row]:
     """(id, content, content_format, tool_calls) of messages, as stored."""
     return rows(connection, _TEXTS, (json.dumps(list(ids)),))
-
-
-def messages(connection: Connection, ids: Iterable[int]) -> list[Row]:
-    """(id, session_pk, position, role, created_at, state, tool_name) of messages."""
-    return rows(connection, _MESSAGES, (json.dumps(list(ids)),))
 
 
 def sessions(connection: Connection, pks: Iterable[int]) -> list[Row]:

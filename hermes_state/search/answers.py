@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_state.errors import InvalidValue
 from hermes_state.search.conversations import by_first_message, present_conversations, rank_conversations
 from hermes_state.search.plan import together
-from hermes_state.search.present import Scores, present
+from hermes_state.search.present import present
 from hermes_state.search.ranking import Ranking, place, rank
 from hermes_state.search.records import ConversationHit, Hits, MessageHit
 from hermes_state.search.timeline import by_time, everything
@@ -73,11 +73,9 @@ def message_answer(request: Request) -> Hits[MessageHit]:
     """The page of messages."""
     page, plan = request.page, request.plan
     ranking, notes = _ranked(request, page.end)
-    scores = {
-        each.found.id: Scores(each.total, ranking.why(each) if page.explain else None)
-        for each in ranking.scored[page.offset : page.end]
-    }
-    hits = present(request.corpus.connection, plan, scores, context=page.context, texts=ranking.texts)
+    chosen = ranking.scored[page.offset : page.end]
+    explain = ranking.why if page.explain else None
+    hits = present(request.corpus.connection, plan, chosen, context=page.context, texts=ranking.texts, explain=explain)
     return Hits(hits, query=plan.query.text, notes=notes, explanation=ranking.explanation())
 
 

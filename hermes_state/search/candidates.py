@@ -49,6 +49,9 @@ class Source(Protocol):
     def matches(self, node: Node, *, below: int | None = None, limit: int) -> list[int]:
         """The highest ids of messages that meet the node, below an id, in falling order."""
 
+    def spelled_out(self, node: Node) -> Node:
+        """The same node in the form that is cheapest to ask for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -71,22 +74,26 @@ class Pool:
 
 def gather(source: Source, plan: Plan, documents: int, need: int = 0) -> Pool:
     """The messages worth ranking for a plan with a node, in an index of so many messages; `need` where there are."""
-    lists = [_List(source, piece, index, documents) for index, piece in enumerate(plan.pieces)]
-    if plan.is_open:
-        return _gather_open(source, lists)
-    return _gather_strict(source, plan, lists, max(STRICT_HITS, need))
+    wanted = max(STRICT_HITS, need)
+    is_single = len(plan.pieces) == 1 and plan.node == plan.pieces[0].node
+    probe = wanted if is_single else PROBE_HITS
+    lists = [_List(source, piece, index, documents, probe) for index, piece in enumerate(plan.pieces)]
+    if is_single:
+        only = lists[0]
+        return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
+    return _gather_open(source, lists) if plan.is_open else _gather_strict(source, plan, lists, wanted)
 
 
 class _List:
     """The messages with one piece, newest first, read as far as somebody asked."""
 
-    def __init__(self, source: Source, piece: Piece, index: int, documents: int) -> None:
+    def __init__(self, source: Source, piece: Piece, index: int, documents: int, probe: int) -> None:
         self._source = source
         self.piece = piece
         self.bit = 1 << index
         self.index = index
-        self.ids = source.matches(piece.node, limit=PROBE_HITS)
-        self.is_whole = len(self.ids) < PROBE_HITS
+        self.ids = source.matches(piece.node, limit=probe)
+        self.is_whole = len(self.ids) < probe
         self._documents = documents
 
     def read(self, limit: int) -> None:
@@ -107,10 +114,6 @@ class _List:
 
 
 def _gather_strict(source: Source, plan: Plan, lists: list[_List], limit: int) -> Pool:
-    if len(lists) == 1 and plan.node == plan.pieces[0].node:
-        only = lists[0]
-        only.read(limit)
-        return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
     assert plan.node is not None
     hits = source.matches(plan.node, limit=limit)
     masks = dict.fromkeys(hits, 0)

@@ -9,7 +9,7 @@ from sqlalchemy import exists, or_, select
 from hermes_state.clock import from_us
 from hermes_state.records import Relation
 from hermes_state.schema import messages, sessions
-from hermes_state.search.present import Scores, load_sessions, present
+from hermes_state.search.present import load_sessions, present
 from hermes_state.search.rank import ConversationScore, score_conversations
 from hermes_state.search.records import ConversationHit
 from hermes_state.text.matches import find_term
@@ -137,8 +137,8 @@ def present_conversations(
     """The records of conversations, in their order."""
     shown = [message for each in candidates for message in each.messages[:SHOWN_HITS]]
     firsts = {each.messages[0].found.id for each in candidates if each.messages}
-    scores = {m.found.id: Scores(m.total, ranking.why(m) if explain else None) for m in shown}
-    found = present(connection, plan, scores, context=context, texts=ranking.texts, context_of=firsts)
+    why = ranking.why if explain else None
+    found = present(connection, plan, shown, context=context, texts=ranking.texts, explain=why, context_of=firsts)
     hits = {hit.message_id: hit for hit in found}
     pks = [_session_pk(each) for each in candidates]
     facts = load_sessions(connection, pks)

@@ -76,8 +76,10 @@ class Found(NamedTuple):
     role: str
     source: str
     created_at: int
-    mask: int
-    length: int
+    state: int = 0
+    tool_name: str | None = None
+    mask: int = 0
+    length: int = 0
 
 
 class Scored:

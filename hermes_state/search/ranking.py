@@ -201,9 +201,9 @@ def _found(
     """The candidates that may be seen, with their places."""
     rewound, shows_children = MessageState.REWOUND, scope.shows_children
     return [
-        Found._make((*row[:7], masks.get(row[0], 0), lengths.get(row[0], 0)))
+        Found._make((*row[:9], masks.get(row[0], 0), lengths.get(row[0], 0)))
         for row in lookups.places(connection, ids)
-        if row[7] != rewound and (shows_children or not row[8])
+        if row[7] != rewound and (shows_children or not row[9])
     ]
 
 

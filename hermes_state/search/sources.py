@@ -10,7 +10,7 @@ from hermes_state.codec import searchable_text
 from hermes_state.engine import fts
 from hermes_state.engine.match import match_expression
 from hermes_state.schema import messages, sessions
-from hermes_state.text import And, Leaf, Not
+from hermes_state.text import And, Leaf, Not, Prefix, Term, Word
 from hermes_state.text.matches import find_term
 from hermes_state.text.offsets import FoldedText
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from hermes_state.search.scope import Scope
-    from hermes_state.text import Term
     from hermes_state.text.query import Node
 
 # Messages read and looked through without an index, newest first: a second of CPU or two. More are reported, not read.
@@ -29,6 +28,11 @@ MAX_SCANNED = 200_000
 MAX_SCANNED_CHARS = 200_000
 # Of English text; good enough to tell a long message from a short one.
 _CHARS_PER_TOKEN = 6
+
+# From so many messages on, the words that begin with the letters of a prefix are looked up one by one, at 20 µs each;
+# below it is as fast to let FTS5 merge their whole lists. More words than this are left to FTS5 in any case.
+SPELL_OUT_FROM = 150_000
+MAX_SPELLED_OUT = 200
 
 _m = messages.c
 
@@ -45,17 +49,45 @@ class IndexSource:
         self._connection = connection
         self._scope = scope
         self.is_filtered = is_filtered
+        self._words: dict[Prefix, Word] = {}
+        self._documents: int | None = None
 
     def matches(self, node: Node, *, below: int | None = None, limit: int) -> list[int]:
         """The highest ids of indexed messages that meet the node, below an id, in falling order."""
         scope = self._scope
         highest = scope.highest if below is None else min(scope.highest, below - 1)
-        expression = match_expression(node)
+        expression = match_expression(self.spelled_out(node))
         if not self.is_filtered:
             return fts.matches(self._connection, expression, lowest=scope.lowest, highest=highest, limit=limit)
         return fts.matches_where(
             self._connection, expression, scope.conditions, lowest=scope.lowest, highest=highest, limit=limit
         )
+
+    def spelled_out(self, node: Node) -> Node:
+        """The node with each prefix replaced by the words that begin so, where the index is large and they are few."""
+        if isinstance(node, Prefix):
+            return self._words_of(node) if self._is_large() else node
+        if isinstance(node, Leaf):
+            return node
+        if isinstance(node, Not):
+            return Not(self.spelled_out(node.operand))
+        return type(node)(tuple(self.spelled_out(operand) for operand in node.operands))
+
+    def _words_of(self, node: Prefix) -> Prefix | Word:
+        if node not in self._words:
+            terms: dict[Term, None] = {}
+            for term in node.exact:
+                found = fts.words_beginning(self._connection, term.words[-1], MAX_SPELLED_OUT) if term.prefix else None
+                if found is None:
+                    return node
+                terms.update(dict.fromkeys(Term(words=(*term.words[:-1], word)) for word in found))
+            self._words[node] = Word(text=node.text, exact=tuple(terms) or node.exact)
+        return self._words[node]
+
+    def _is_large(self) -> bool:
+        if self._documents is None:
+            self._documents = fts.totals(self._connection).documents
+        return self._documents >= SPELL_OUT_FROM
 
 
 class TailSource:
@@ -95,6 +127,10 @@ class TailSource:
         if len(met) < limit and self._index is not None:
             met += self._index.matches(node, below=below, limit=limit - len(met))
         return met[:limit]
+
+    def spelled_out(self, node: Node) -> Node:
+        """See `IndexSource.spelled_out`."""
+        return self._index.spelled_out(node) if self._index is not None else node
 
 
 def _terms(node: Node) -> Iterator[Term]:

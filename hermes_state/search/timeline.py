@@ -52,7 +52,7 @@ def by_time(corpus: Corpus, source: Source, scope: Scope, need: int, oldest: boo
     unindexed = [message_id for message_id in ids if message_id > corpus.above]
     found = _dates(connection, scope, unindexed)
     zones = [z for z in all_zones(connection) if z.last_id >= scope.lowest and z.first_id <= scope.highest]
-    expression = match_expression(node)
+    expression = match_expression(source.spelled_out(node))
     for zone in sorted(zones, key=lambda each: _edge(each, oldest)):
         if len(found) >= need and _is_beyond(zone, found[need - 1], oldest):
             break

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from search_world import texts
 
+from hermes_state.search import sources
+
 if TYPE_CHECKING:
     from search_world import Say
 
@@ -118,3 +120,28 @@ def test_no_query_is_an_error(db: SessionDB, say: Say, query: str) -> None:
     for sort in ("relevance", "newest", "oldest"):
         db.search.messages(query, sort=sort)
         db.search.conversations(query, sort=sort)
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_prefixes_find_all_words_that_begin_so(
+    db: SessionDB, say: Say, monkeypatch: pytest.MonkeyPatch, is_large: bool
+) -> None:
+    """A prefix means the same whether the index looks it up or it is spelled out."""
+    if is_large:
+        monkeypatch.setattr(sources, "SPELL_OUT_FROM", 0)
+    say(
+        "deploying now",
+        "deployed",
+        "the deployment",
+        "depart",
+        "déployé",
+        "deployflux deploy",
+        "blue-green",
+        "blue-grey",
+    )
+    assert set(texts(db, "deplo*")) == {"deploying now", "deployed", "the deployment", "déployé", "deployflux deploy"}
+    assert texts(db, "deplo* AND now") == ["deploying now"]
+    assert len(texts(db, "dep* -deplo*")) == 1
+    assert set(texts(db, "blue-gre*")) == {"blue-green", "blue-grey"}
+    assert texts(db, "xyz*") == []
+    assert len(texts(db, "deplo*", sort="newest")) == 5
