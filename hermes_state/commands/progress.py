@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(invocation: Invocation, what: str) -> Iterator[Callable[[int, int], None]]:
+def progress(
+    invocation: Invocation, what: str, *, writes_to_stdout: bool = False
+) -> Iterator[Callable[[int, int], None]]:
     """A bar while the block runs; it is told (done, in all), and 0 in all when that can't be known.
 
-    Silent with --json and when stderr is no terminal.
+    Silent with --json, when stderr is no terminal, and when the block writes to the same terminal.
     """
-    if invocation.json or not is_terminal(sys.stderr):
+    if invocation.json or not is_terminal(sys.stderr) or (writes_to_stdout and is_terminal(sys.stdout)):
         yield _silent
         return
     from rich.console import Console

@@ -78,7 +78,11 @@ def everything(home: Path, store: dict[str, str], tmp_path: Path) -> dict[str, s
     with sqlite3.connect(home / "state.db") as connection:
         connection.executescript(SCHEMA)
     connection.close()
-    return store | {"tip": tip.id, "export": str(tmp_path / "all.jsonl")} | archives(home.parent)
+    return (
+        store
+        | {"tip": tip.id, "export": str(tmp_path / "all.jsonl"), "new": str(tmp_path / "new")}
+        | archives(home.parent)
+    )
 
 
 def archives(folder: Path) -> dict[str, str]:
@@ -105,6 +109,8 @@ RUNS = {
     "sessions untag": ("{arabic}", "a-tag"),
     "sessions archive": ("{arabic}",),
     "sessions unarchive": ("{arabic}",),
+    "sessions export --output FILE": (),
+    "sessions export --output FOLDER/": ("--format", "html"),
     "sessions import": ("{export}",),
     "sessions delete": ("{arabic}", "--yes"),
     "sessions prune": ("--source", "telegram", "--source", "cron", "--yes"),
@@ -118,6 +124,8 @@ RUNS = {
     "db migrate": (),
     "db reindex": (),
     "doctor": (),
+    "backup": (),
+    "restore": ("{archive}", "--into", "{archive}.home"),
     "verify": ("{archive}",),
     "list": ("{archive}",),
     "show": ("{archive}",),
@@ -134,7 +142,10 @@ def test_every_documented_shape_is_held() -> None:
 @pytest.mark.parametrize("command", RUNS)
 def test_the_json_of_a_command_is_as_documented(call: Call, everything: dict[str, str], command: str) -> None:
     args = [arg.format(**everything) for arg in RUNS[command]]
-    answer = call(*command.split(), *args, "--json")
+    words = [
+        {"FILE": everything["new"], "FOLDER/": everything["new"] + "/"}.get(word, word) for word in command.split()
+    ]
+    answer = call(*words, *args, "--json")
     assert answer.exit_code in (0, 1), answer.stderr
     assert answer.stderr == ""
     conform(answer.json, SHAPES[command])

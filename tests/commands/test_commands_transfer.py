@@ -81,3 +81,79 @@ def test_what_is_no_export_is_refused(
         file.write_text(content)
     answer = call("sessions", "import", str(file), "--json", home=other)
     assert (answer.exit_code, answer.error["kind"]) == (code, kind)
+
+
+# --- export -------------------------------------------------------------------------------------------------------
+
+
+def test_an_export_is_lossless(call: Call, store: dict[str, str], other: Path, tmp_path: Path) -> None:
+    """Export, import, export: equal byte for byte."""
+    first = call("sessions", "export")
+    (tmp_path / "first.jsonl").write_text(first.stdout, encoding="utf-8")
+    call("sessions", "import", str(tmp_path / "first.jsonl"), home=other)
+    assert call("sessions", "export", home=other).stdout == first.stdout
+    assert call("sessions", "export", "--jsonl").stdout == first.stdout
+    assert "3 sessions with 5 messages written" in first.stderr
+
+
+def test_an_export_is_utf_8_in_every_locale(call: Call, store: dict[str, str]) -> None:
+    """The fixture decodes with the locale's encoding, so latin-1 shows the bytes of UTF-8."""
+    written = call("sessions", "export", encoding="latin-1").stdout
+    assert "请把 redis" in written.encode("latin-1").decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "starts"), [("deploy.md", "# redis deploy"), ("deploy.html", "<!DOCTYPE html>"), ("x.jsonl", '{"type"')]
+)
+def test_the_ending_says_the_format(call: Call, store: dict[str, str], tmp_path: Path, name: str, starts: str) -> None:
+    file = tmp_path / name
+    answer = call("sessions", "export", "redis deploy", "--output", str(file), "--json")
+    assert (answer.exit_code, answer.json["sessions"], answer.json["path"]) == (0, 1, str(file))
+    assert file.read_text(encoding="utf-8").lower().startswith(starts.lower())
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_that_is_there_is_replaced_only_when_told(call: Call, store: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    file.write_text("mine")
+    answer = call("sessions", "export", "--output", str(file), "--json")
+    assert (answer.exit_code, answer.error["kind"], file.read_text()) == (6, "conflict", "mine")
+    assert call("sessions", "export", "--output", str(file), "--force").exit_code == 0
+    assert file.read_text(encoding="utf-8").startswith('{"type"')
+
+
+def test_a_folder_gets_a_document_per_conversation(call: Call, store: dict[str, str], tmp_path: Path) -> None:
+    answer = call("sessions", "export", "--format", "markdown", "--output", f"{tmp_path}/site/", "--json")
+    assert len(answer.json["files"]) == len(list((tmp_path / "site").glob("*.md"))) == 3
+    assert call("sessions", "export", "--output", f"{tmp_path}/site/").exit_code == 2
+
+
+def test_filters_choose_and_nothing_else_is_written(call: Call, store: dict[str, str]) -> None:
+    written = call("sessions", "export", "--source", "telegram", "--format", "markdown").stdout
+    assert "الخادم" in written
+    assert "redis" not in written
+    assert call("sessions", "export", "redis deploy", "--source", "cli").exit_code == 2
+    assert call("sessions", "export", "nothing").exit_code == 4
+
+
+def test_secrets_are_replaced_on_request(call: Call, home: Path, store: dict[str, str]) -> None:
+    """B167."""
+    with SessionDB.open(home=home) as db:
+        db.messages.append(store["deploy"], role="user", content="my key is sk-test-ABCDEF0123456789abcdef")
+    for form in ("jsonl", "markdown", "html"):
+        assert "sk-test-ABCDEF" in call("sessions", "export", "--format", form).stdout
+        redacted = call("sessions", "export", "--format", form, "--redact")
+        assert "sk-test-ABCDEF" not in redacted.stdout
+        assert "1 secret replaced" in redacted.stderr
+
+
+def test_json_is_for_what_goes_to_a_file(call: Call, store: dict[str, str]) -> None:
+    assert call("sessions", "export", "--json").exit_code == 2
+
+
+def test_a_document_on_a_terminal_is_harmless(call: Call, home: Path, store: dict[str, str]) -> None:
+    with SessionDB.open(home=home) as db:
+        db.messages.append(store["deploy"], role="user", content="\x1b[2J\x1b]0;owned\x07cleared")
+    shown = call("sessions", "export", "--format", "markdown", terminal=True).stdout
+    assert "\x1b" not in shown
+    assert "cleared" in shown

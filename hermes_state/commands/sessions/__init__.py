@@ -17,6 +17,7 @@ _HERE = "hermes_state.commands.sessions"
         "show": f"{_HERE}.show:show",
         "resume": f"{_HERE}.resume:resume",
         "stats": f"{_HERE}.stats:stats",
+        "export": f"{_HERE}.export:export",
         "import": f"{_HERE}.importing:import_command",
         "rename": f"{_HERE}.changes:rename",
         "archive": f"{_HERE}.changes:archive",
