@@ -12,7 +12,7 @@ from hermes_state.commands import shapes
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import FOUND_NOTHING
 from hermes_state.commands.sessions.references import REF
-from hermes_state.commands.values import COUNT, INSTANT
+from hermes_state.commands.values import COUNT, FOLDER, INSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ The query's words rank, none of them is required. It also knows
 @click.option("--session", type=REF, multiple=True, metavar="REF", help="Only in this conversation; may be repeated.")
 @click.option("--tool", multiple=True, metavar="NAME", help="Only output of this tool; may be repeated.")
 @click.option("--model", metavar="TEXT", help="The model's name has this in it.")
-@click.option("--cwd", metavar="DIR", help="Worked in this folder or below it.")
+@click.option("--cwd", type=FOLDER, metavar="DIR", help="Worked in this folder or below it.")
 @click.option("--after", type=INSTANT, help="Said at or after this date (2026-01-31, 2026-01, 5h, 2d).")
 @click.option("--before", type=INSTANT, help="Said before this date.")
 @click.option("--archived/--no-archived", "archived", default=None, help="Only in archived ones, or in none of them.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from typing import Any
 
@@ -44,7 +45,18 @@ class WholeType(click.ParamType):  # type: ignore[type-arg]  # generic from clic
         return number
 
 
+class FolderType(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+    """A folder that a session worked in. Only `.`, `..` and `~` are resolved: it may be one of another machine."""
+
+    name = "dir"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        text = os.path.expanduser(str(value))  # noqa: PTH111  a Path would drop what it does not understand
+        return os.path.abspath(text) if text.startswith(".") else text  # noqa: PTH100
+
+
 INSTANT = InstantType()
+FOLDER = FolderType()
 COUNT = WholeType(0)
 AT_LEAST_ONE = WholeType(1)
 

@@ -116,3 +116,16 @@ def test_a_wrong_date_is_a_usage_error_that_shows_the_forms(call: Call, store: d
     answer = call("sessions", "list", "--after", "soon")
     assert answer.exit_code == 2
     assert "2026-01-31" in answer.stderr
+
+
+def test_a_folder_may_be_this_one_or_one_of_another_machine(
+    call: Call, home: Path, store: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project" / "src").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    with SessionDB.open(home=home) as db:
+        here = db.sessions.create(source="cli", cwd=str(tmp_path / "project" / "src"))
+        there = db.sessions.create(source="cli", cwd="D:\\work\\notes")
+    for folder, session in ((".", here), ("src/..", None), ("D:\\work", there), (str(tmp_path), here)):
+        shown = call("sessions", "list", "--cwd", folder, "--json").json["sessions"]
+        assert [s["id"] for s in shown] == ([session.id] if session else [])

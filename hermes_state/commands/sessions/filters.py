@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from hermes_state.commands.values import COUNT, INSTANT
+from hermes_state.commands.values import COUNT, FOLDER, INSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ _OPTIONS = (
     click.option("--title", metavar="TEXT", help="The title has this in it."),
     click.option("--model", metavar="TEXT", help="The model's name has this in it."),
     click.option("--tag", metavar="TAG", help="Has this tag."),
-    click.option("--cwd", metavar="DIR", help="Worked in this folder or below it."),
+    click.option("--cwd", type=FOLDER, metavar="DIR", help="Worked in this folder or below it."),
     click.option("--branch", metavar="TEXT", help="The git branch has this in it."),
     click.option("--after", "active_after", type=INSTANT, help="Active at or after this date (2026-01-31, 5h, 2d)."),
     click.option("--before", "active_before", type=INSTANT, help="Last active before this date."),
@@ -58,15 +58,11 @@ def make_filter(chosen: dict[str, Any], *, everything: bool = False, every_segme
         everything: archived ones and sub-agents' too, where `archived` was not asked for.
         every_segment: each session row, also the earlier segments of compressed conversations.
     """
-    from pathlib import Path
-
     from hermes_state.listing import SessionFilter
 
     values = dict(chosen)
     archived = values.pop("archived")
     sources = values.pop("sources")
-    if values["cwd"] is not None:
-        values["cwd"] = str(Path(values["cwd"]).expanduser())
     return SessionFilter(
         sources=sources or None,
         archived=True if archived else None if everything else False,
