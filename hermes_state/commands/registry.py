@@ -28,6 +28,8 @@ OURS = {
         "import": "imports:import_group",
         "db": "db:db",
         "doctor": "doctor:doctor",
+        "backup": "backup.backup:backup_command",
+        "restore": "backup.restore:restore_command",
         "verify": "backup.verify:verify_command",
         "list": "backup.listing:list_command",
         "show": "backup.show:show_command",
