@@ -158,7 +158,6 @@ class HermesSync:
         Args:
             known: what is known of it from another source.
         """
-        self._batch.flush()
         session = plan.session
         with self._engine.read() as connection:
             own = own_messages(connection, session_pk)
@@ -174,8 +173,8 @@ class HermesSync:
             return
         old = known.parts if known else _without_messages(parts)
         self._batch.add(partial(self._adopted, session.foreign_id, session_pk, found.pairs, old))
-        self._batch.flush()
-        self.update(plan, Known(session_pk, fingerprint(old)), parts)
+        same = {message.foreign_id: KnownMessage(message_id, message.digest) for message, message_id in found.pairs}
+        self.update(plan, Known(session_pk, fingerprint(old)), parts, same)
         if not found.is_in_order:
             self._batch.add(lambda step: step.sink.order_as_there(session_pk))
 
@@ -197,14 +196,19 @@ class HermesSync:
 
     # --- known sessions -----------------------------------------------------------------------------------------
 
-    def update(self, plan: Plan, known: Known, parts: dict[str, str]) -> None:
-        """Follow what changed there in a session since it was brought in."""
+    def update(
+        self, plan: Plan, known: Known, parts: dict[str, str], same: dict[int, KnownMessage] | None = None
+    ) -> None:
+        """Follow what changed there in a session since it was brought in.
+
+        Args:
+            same: which messages are here, by foreign id; None: those that were brought in.
+        """
         assert known.session_pk is not None
         old = known.parts
         self._batch.add(partial(self._follow, plan, known.session_pk, old, parts))
         if old.get("messages") != parts["messages"]:
-            self._batch.flush()  # what is compared with must be what is stored
-            self._messages(plan, known.session_pk)
+            self._messages(plan, known.session_pk, same)
         self._batch.add(partial(self._note, plan.session.foreign_id, parts))
 
     def _follow(self, plan: Plan, pk: int, old: dict[str, str], parts: dict[str, str], step: Step) -> None:
@@ -221,11 +225,12 @@ class HermesSync:
         if changed:
             self.changed.add(session.foreign_id)
 
-    def _messages(self, plan: Plan, session_pk: int) -> None:
+    def _messages(self, plan: Plan, session_pk: int, known: dict[int, KnownMessage] | None) -> None:
         session = plan.session
         ids = self._reader.message_ids(session.foreign_id)
         with self._engine.read() as connection:
-            known = known_messages(connection, session_pk, self._batch.source_pk)
+            if known is None:
+                known = known_messages(connection, session_pk, self._batch.source_pk)
             taken = platform_ids(connection, session_pk, {message.id: f for f, message in known.items()})
         there = set(ids)
         gone = sorted(f for f, message in known.items() if f not in there and message.digest != GONE)
