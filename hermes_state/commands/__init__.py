@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +15,14 @@ PROGRAM = "hermes-state"
 
 def main() -> None:
     """The console script."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run([_as_typed(arg) for arg in sys.argv[1:]]))
+
+
+def _as_typed(arg: str) -> str:
+    """An argument in UTF-8, also where the locale (`LC_ALL=C`) says that there is only ASCII."""
+    if not any("\udc80" <= c <= "\udcff" for c in arg):
+        return arg
+    return os.fsencode(arg).decode("utf-8", "surrogateescape")
 
 
 def run(args: Sequence[str]) -> int:
@@ -24,8 +32,10 @@ def run(args: Sequence[str]) -> int:
     """
     from hermes_state.commands import failures
 
-    _never_fail_to_encode()
+    if sys.stderr is None:  # started with `2>&-`: there is nobody to tell anything
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  for good
     try:
+        _never_fail_to_encode()
         code = _invoke(args)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -58,6 +68,8 @@ def _invoke(args: Sequence[str]) -> int:
 
 def _never_fail_to_encode() -> None:
     """Text in any script goes to a stream of any encoding; what that can't hold becomes `?`, never an error."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 # From nothing to the busiest: the characters alone tell it too, where there is no colour.
-_SHADES = ("·", "░", "▒", "▓", "█")
+SHADES = ("·", "░", "▒", "▓", "█")
+ASCII_SHADES = (".", ":", "+", "*", "#")
 _STYLES = ("bright_black", "green", "green", "bright_green", "bold bright_green")
 _LABEL = 5  # cells before the first week
 _WEEK = 2  # cells per week
@@ -24,7 +25,7 @@ def weeks_that_fit(width: int) -> int:
     return max(4, min(53, (width - _LABEL) // _WEEK))
 
 
-def calendar(messages: Mapping[date, int], *, last: date, weeks: int) -> Iterator[Text]:
+def calendar(messages: Mapping[date, int], *, last: date, weeks: int, shades: Sequence[str] = SHADES) -> Iterator[Text]:
     """The lines of the calendar of `weeks` weeks up to the one of `last`: months, seven weekdays, the key."""
     first = last - timedelta(days=last.weekday(), weeks=weeks - 1)
     mondays = [first + timedelta(weeks=n) for n in range(weeks)]
@@ -35,10 +36,10 @@ def calendar(messages: Mapping[date, int], *, last: date, weeks: int) -> Iterato
         for monday in mondays:
             day = monday + timedelta(days=weekday)
             level = shade(messages.get(day, 0), most)
-            line.append(f"{_SHADES[level]} ", _STYLES[level]) if day <= last else line.append("  ")
+            line.append(f"{shades[level]} ", _STYLES[level]) if day <= last else line.append("  ")
         yield line
     key = Text(" " * _LABEL + "less ", style="dim")
-    for mark, style in zip(_SHADES, _STYLES, strict=True):
+    for mark, style in zip(shades, _STYLES, strict=True):
         key.append(f"{mark} ", style)
     yield key.append(f"more, up to {most:,} messages a day", "dim")
 

@@ -293,12 +293,28 @@ def test_they_can_be_chosen_and_switched_off(call: Call, package: Path, monkeypa
     assert call("greet").exit_code == 2
 
 
-def test_standard_output_that_was_closed_is_an_error_that_can_be_read() -> None:
-    """`>&-`: Python has no stdout then."""
+@pytest.mark.parametrize(("closed", "code"), [(">&-", 17), ("2>&-", 0)])
+def test_a_closed_stream_is_no_crash(closed: str, code: int) -> None:
+    """Python has no stdout, or no stderr, then."""
     ran = subprocess.run(
-        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "--version"], stderr=subprocess.PIPE, check=False
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *PROGRAM, "--version"], capture_output=True, check=False
     )
+    assert ran.returncode == code
     assert b"Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("settings", [{"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+def test_the_c_locale_is_no_obstacle(home: Path, store: dict[str, str], settings: dict[str, str]) -> None:
+    """A query in Chinese is understood, and what can't be printed is no error."""
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "HERMES_HOME": str(home), **settings}
+    for args in (
+        ("search", "升级", "--json"),
+        ("sessions", "list"),
+        ("sessions", "stats"),
+        ("sessions", "show", "redis deploy"),
+    ):
+        ran = subprocess.run([*PROGRAM, *args], env=environment, capture_output=True, check=False)
+        assert (ran.returncode, ran.stderr) == (0, b""), args
 
 
 def test_streams_without_reconfigure_are_taken_as_they_are(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

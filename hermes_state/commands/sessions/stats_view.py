@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hermes_state.commands.calendar import calendar, weeks_that_fit
+from hermes_state.commands.calendar import ASCII_SHADES, SHADES, calendar, weeks_that_fit
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.sessions.stats import bytes_on_disk
 from hermes_state.commands.table import cut
@@ -89,8 +89,17 @@ def _activity(console: Console, numbers: Statistics) -> None:
     last = max(min(today, max(said)), min(said))
     span_in_weeks = (last - min(said)).days // 7 + 1
     weeks = min(weeks_that_fit(console.width), max(span_in_weeks, 12))
-    for line in calendar(said, last=last, weeks=weeks):
+    for line in calendar(said, last=last, weeks=weeks, shades=SHADES if _draws(console) else ASCII_SHADES):
         console.print(line)
+
+
+def _draws(console: Console) -> bool:
+    """Whether blocks can be printed at all."""
+    try:
+        "".join(SHADES).encode(console.encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _bars(console: Console, title: str, shares: Sequence[Share]) -> None:
@@ -104,7 +113,7 @@ def _bars(console: Console, title: str, shares: Sequence[Share]) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(justify="right", style="dim", no_wrap=True)
     for share in shares[:_MOST_ROWS]:
-        bar = Text("█" * max(1, round(_BAR * share.messages / most)), style="cyan")
+        bar = Text(("█" if _draws(console) else "#") * max(1, round(_BAR * share.messages / most)), style="cyan")
         percent = f"{100 * share.messages / total:.0f} %"
         table.add_row(Text(cut(one_line(share.name), _NAME)), bar, f"{share.messages:,}", percent)
     console.print(table)
