@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select, update
@@ -321,6 +322,7 @@ class MessageIndex:
             return False
 
 
+@lru_cache(maxsize=8)
 def _rules(segmentation: str) -> tuple[tuple[int, ...], ...]:
     """`1+stem2.2+unicode15.0.0` as numbers, so that newer rules compare greater."""
     parts = (part.strip("abcdefghijklmnopqrstuvwxyz") for part in segmentation.split("+"))

@@ -72,12 +72,16 @@ class Pool:
     is_mixed: bool = False
 
 
-def gather(source: Source, plan: Plan, documents: int, need: int = 0) -> Pool:
-    """The messages worth ranking for a plan with a node, in an index of so many messages; `need` where there are."""
+def gather(source: Source, plan: Plan, newest: int, need: int = 0) -> Pool:
+    """The messages worth ranking for a plan with a node; at least `need` of them where there are so many.
+
+    Args:
+        newest: The id of the newest message, which is about how many there are.
+    """
     wanted = max(STRICT_HITS, need)
     is_single = len(plan.pieces) == 1 and plan.node == plan.pieces[0].node
     probe = wanted if is_single else PROBE_HITS
-    lists = [_List(source, piece, index, documents, probe) for index, piece in enumerate(plan.pieces)]
+    lists = [_List(source, piece, index, newest, probe) for index, piece in enumerate(plan.pieces)]
     if is_single:
         only = lists[0]
         return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
@@ -87,14 +91,14 @@ def gather(source: Source, plan: Plan, documents: int, need: int = 0) -> Pool:
 class _List:
     """The messages with one piece, newest first, read as far as somebody asked."""
 
-    def __init__(self, source: Source, piece: Piece, index: int, documents: int, probe: int) -> None:
+    def __init__(self, source: Source, piece: Piece, index: int, newest: int, probe: int) -> None:
         self._source = source
         self.piece = piece
         self.bit = 1 << index
         self.index = index
         self.ids = source.matches(piece.node, limit=probe)
         self.is_whole = len(self.ids) < probe
-        self._documents = documents
+        self._newest = newest
 
     def read(self, limit: int) -> None:
         """Read up to so many entries in all."""
@@ -110,7 +114,7 @@ class _List:
         if self.is_whole:
             return float(len(self.ids))
         span = self.ids[0] - self.ids[-1] + 1
-        return max(float(len(self.ids)), min(1.0, len(self.ids) / span) * self._documents)
+        return max(float(len(self.ids)), min(1.0, len(self.ids) / span) * self._newest)
 
 
 def _gather_strict(source: Source, plan: Plan, lists: list[_List], limit: int) -> Pool:

@@ -86,7 +86,7 @@ def _best_place(folded: str, pieces: Sequence[Piece]) -> int:
 def _first(folded: str, needle: str) -> int:
     """Where a needle first begins a word, or is at all; -1 when it is not there."""
     first = place = folded.find(needle)
-    while place > 0 and needle.isascii() and folded[place - 1].isalnum():
+    while place > 0 and needle.isascii() and _is_word(folded[place - 1]):
         place = folded.find(needle, place + 1)
     return place if place >= 0 else first
 
@@ -105,6 +105,11 @@ def _stretch(text: str, place: int) -> tuple[int, int]:
         blanks = list(_BLANK.finditer(tail))
         end = end - len(tail) + blanks[-1].start() if blanks else end
     return start, end
+
+
+def _is_word(character: str) -> bool:
+    """Whether a character goes on with a word beside it, of a script that has spaces."""
+    return character.isalnum() and character < _IDEOGRAPHS_FROM
 
 
 def _is_aligned(stretch: str) -> bool:
@@ -147,8 +152,8 @@ def _term_spans(
         last = place + len(needle)
         if term.grams:
             yield place, last
-        elif place == 0 or not folded[place - 1].isalnum():
-            while last < len(folded) and folded[last].isalnum():
+        elif place == 0 or not _is_word(folded[place - 1]):
+            while last < len(folded) and _is_word(folded[last]):
                 last += 1
             raw = folded[place:last]
             if last <= end and (is_prefix or not is_word or term.words[0] in vocabulary().tokens(raw)):

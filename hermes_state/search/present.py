@@ -10,7 +10,7 @@ from hermes_state.engine import lookups
 from hermes_state.packing import unpack
 from hermes_state.records import MessageState, Relation
 from hermes_state.search.excerpt import excerpt
-from hermes_state.search.records import ContextMessage, MessageHit
+from hermes_state.search.records import context_message_of, message_hit_of
 from hermes_state.search.texts import load_texts
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hermes_state.search.plan import Plan
     from hermes_state.search.rank import Found, Scored
-    from hermes_state.search.records import Why
+    from hermes_state.search.records import ContextMessage, MessageHit, Why
     from hermes_state.search.texts import Text
 
 # Characters of a message beside a hit that are shown.
@@ -96,25 +96,27 @@ def _hit(
     scored: Scored, session: SessionFacts, snippet: str, context: tuple[ContextMessage, ...], why: Why | None
 ) -> MessageHit:
     found = scored.found
-    return MessageHit(
-        message_id=found.id,
-        session_id=session.id,
-        conversation_id=session.tip_id or session.id,
-        role=found.role,
-        snippet=snippet,
-        score=scored.total,
-        created_at=from_us(found.created_at),
-        source=session.source,
-        title=session.title or session.tip_title,
-        position=found.position,
-        tool_name=found.tool_name,
-        model=session.model,
-        context=context,
-        parent_id=session.parent_id,
-        relation=Relation(session.relation) if session.relation else None,
-        is_archived=bool(session.archived),
-        is_compacted=found.state == MessageState.COMPACTED,
-        why=why,
+    return message_hit_of(
+        {
+            "message_id": found.id,
+            "session_id": session.id,
+            "conversation_id": session.tip_id or session.id,
+            "role": found.role,
+            "snippet": snippet,
+            "score": scored.total,
+            "created_at": from_us(found.created_at),
+            "source": session.source,
+            "title": session.title or session.tip_title,
+            "position": found.position,
+            "tool_name": found.tool_name,
+            "model": session.model,
+            "context": context,
+            "parent_id": session.parent_id,
+            "relation": Relation(session.relation) if session.relation else None,
+            "is_archived": bool(session.archived),
+            "is_compacted": found.state == MessageState.COMPACTED,
+            "why": why,
+        }
     )
 
 
@@ -155,11 +157,13 @@ def _context_message(message_id: int, role: str, created_at: int, text: str, *, 
     head = text[: 2 * CONTEXT_CHARS]  # blanks collapse, so a little more than is shown
     line = " ".join(head.split())
     is_cut = len(line) > CONTEXT_CHARS or len(text) > len(head)
-    return ContextMessage(
-        message_id=message_id,
-        role=role,
-        text=f"{line[:CONTEXT_CHARS].rstrip()}…" if is_cut else line,
-        created_at=from_us(created_at),
-        is_hit=is_hit,
-        is_cut=is_cut,
+    return context_message_of(
+        {
+            "message_id": message_id,
+            "role": role,
+            "text": f"{line[:CONTEXT_CHARS].rstrip()}…" if is_cut else line,
+            "created_at": from_us(created_at),
+            "is_hit": is_hit,
+            "is_cut": is_cut,
+        }
     )

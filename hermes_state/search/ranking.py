@@ -167,11 +167,11 @@ def _rank(
     corpus: Corpus, plan: Plan, scope: Scope, source: IndexSource | TailSource, need: int, weights: Weights
 ) -> tuple[Ranking, int]:
     """The ranking, and how many candidates turned out to be hidden."""
-    totals = fts.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
     scanned = source.scanned if isinstance(source, TailSource) else 0
-    pool = gather(source, plan, totals.documents + scanned, need)
+    pool = gather(source, plan, corpus.mark.newest, need)
     if not pool.masks:
         return Ranking(pool=pool, plan=plan, scale=Scale(_worths(pool, 0), 1.0), scanned=scanned), 0
+    totals = fts.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
     scale = Scale(_worths(pool, totals.documents + scanned), totals.mean_length, weights)
     measured, limit = (MEASURED_OPEN, SCORED_OPEN) if pool.is_mixed else (MEASURED, SCORED)
     order = best_by_mask(pool.masks, scale, max(measured, need))
