@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hermes_state.commands.invocation import Invocation
     from hermes_state.importers import ImportReport, Source
+    from hermes_state.store import SessionDB
 
 # Warnings of each import that are shown; --json has more.
 SHOWN_WARNINGS = 8
@@ -71,9 +72,19 @@ def import_home(
                 reports.append(import_hermes(db, source.path, include_deleted=include_deleted, progress=tell))
             if not invocation.json:
                 tell_import(invocation, reports[-1])
+        bring_index_up(invocation, db)
     if invocation.json:
         invocation.document({"imports": [shapes.record(report) for report in reports]})
     raise_for_failures(reports)
+
+
+def bring_index_up(invocation: Invocation, db: SessionDB) -> None:
+    """Index what came in now, with a bar, so that the first search does not have to wait for it."""
+    from hermes_state.commands.progress import progress
+
+    if db.index.is_available and db.index.pending():
+        with progress(invocation, "indexing") as tell:
+            db.index.catch_up(progress=tell)
 
 
 def _nothing_there(place: str | Path, profile: str | None) -> Exception:

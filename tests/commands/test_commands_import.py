@@ -48,6 +48,12 @@ def test_one_command_brings_a_home_in(call: Call, hermes_home: Path) -> None:
     assert "预算超支" in call("sessions", "show", "h1").stdout
 
 
+def test_what_came_in_is_indexed_at_once(call: Call, hermes_home: Path) -> None:
+    """The first search has nothing to wait for."""
+    call("import", "hermes")
+    assert call("db", "status", "--json").json["index"]["pending"] == 0
+
+
 def test_a_second_run_finds_nothing_new(call: Call, hermes_home: Path) -> None:
     call("import", "hermes")
     assert "nothing new in 1 session" in call("import", "hermes").stdout

@@ -10,7 +10,7 @@ import click
 
 from hermes_state.commands import shapes
 from hermes_state.commands.command import command
-from hermes_state.commands.imports import raise_for_failures, tell_import
+from hermes_state.commands.imports import bring_index_up, raise_for_failures, tell_import
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.progress import progress
 from hermes_state.commands.wording import count
@@ -45,6 +45,7 @@ def import_command(invocation: Invocation, file: str) -> None:
 
     with invocation.open_store(create=True) as db:
         report = _bring_in(invocation, db, file)
+        bring_index_up(invocation, db)
     if invocation.json:
         invocation.document({"file": file} | shapes.record(report))
     elif isinstance(report, ImportReport):
