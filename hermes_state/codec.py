@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hermes_state.clock import from_us, to_us
-from hermes_state.errors import InvalidValue
+from hermes_state.errors import InvalidValue, StoreDamaged
 from hermes_state.packing import pack, unpack
 from hermes_state.records import Message, MessageState, message_of
 
@@ -98,8 +99,20 @@ def _check_depth(value: Any, field: str) -> None:
 
 
 def from_json(stored: str | bytes | None) -> Any:
-    """The value of a JSON column; None for NULL."""
-    return None if stored is None else json.loads(unpack(stored))
+    """The value of a JSON column; None for NULL.
+
+    Raises:
+        StoreDamaged: the column does not hold JSON any more.
+    """
+    if stored is None:
+        return None
+    try:
+        return json.loads(unpack(stored))
+    except ValueError as error:
+        raise StoreDamaged(f"stored JSON can't be read back: {error}", hint=_HINT) from error
+
+
+_HINT = "`hermes-state db check` tells more, `db recover` salvages"
 
 
 def clean(text: str | None) -> str | None:
@@ -209,7 +222,20 @@ def _put_details(columns: Columns, given: dict[str, Any], unknown: dict[str, Any
 
 
 def decode(row: Any, session_id: str) -> Message:
-    """The record of a row with the columns of `messages`."""
+    """The record of a row with the columns of `messages`.
+
+    Raises:
+        StoreDamaged: a column does not hold what was written; names the message.
+    """
+    try:
+        return _decode(row, session_id)
+    except (StoreDamaged, ValueError, TypeError, OverflowError) as error:
+        raise StoreDamaged(
+            f"message {row.id} of session {session_id} can't be read back: {error}", hint=_HINT
+        ) from error
+
+
+def _decode(row: Any, session_id: str) -> Message:
     content = None if row.content is None else unpack(row.content)
     return message_of(
         {
@@ -239,13 +265,18 @@ def message_fields(message: Mapping[str, Any] | Message) -> Mapping[str, Any]:
 def searchable_text(content: str | bytes | None, content_format: int | None, tool_calls: str | bytes | None) -> str:
     """What the index and snippets see of a message: its text, the text parts of multimodal content, its tool calls.
 
-    Image and audio data never gets in: only string values under `text`-like keys are taken from parts.
+    Image and audio data never gets in: only string values under `text`-like keys are taken from parts. What can't be
+    read back has no words: a damaged message must not keep the others from being found; `db check` reports it.
     """
-    text = unpack(content) if content else ""
-    if content_format is not None:
-        text = "\n".join(_texts(json.loads(text)))
+    text = ""
+    with suppress(StoreDamaged):
+        if content_format is not None:
+            text = "\n".join(_texts(from_json(content)))
+        elif content:
+            text = unpack(content)
     if tool_calls:
-        text = "\n".join((text, *_call_texts(from_json(tool_calls))))
+        with suppress(StoreDamaged):
+            text = "\n".join((text, *_call_texts(from_json(tool_calls))))
     return text
 
 

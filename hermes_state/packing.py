@@ -7,7 +7,10 @@ the row fits on one page instead of a chain of them. Short texts stay readable w
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import Any
+
+from hermes_state.errors import StoreDamaged
 
 # Texts below this many UTF-8 bytes are stored as they are: compressing them saves little and costs an append 10 µs.
 PACK_ABOVE_BYTES = 1536
@@ -29,8 +32,29 @@ def pack(text: str) -> str | bytes:
 
 
 def unpack(stored: str | bytes) -> str:
-    """The text that `pack` was given."""
-    return stored if isinstance(stored, str) else _decompressor().decompress(stored).decode()
+    """The text that `pack` was given.
+
+    Raises:
+        StoreDamaged: these bytes are not what `pack` made any more.
+    """
+    if isinstance(stored, str):
+        return stored
+    try:
+        text: str = _decompressor().decompress(stored).decode()
+    except (_zstd_error(), UnicodeDecodeError) as error:
+        raise StoreDamaged(f"a compressed text can't be read back: {error}", hint=_HINT) from error
+    return text
+
+
+_HINT = "`hermes-state db check` tells more, `db recover` salvages"
+
+
+@cache
+def _zstd_error() -> type[Exception]:
+    import zstandard
+
+    found: type[Exception] = zstandard.ZstdError
+    return found
 
 
 def _compressor() -> Any:

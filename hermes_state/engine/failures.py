@@ -50,6 +50,7 @@ _MESSAGES = {
     "interrupted": INTERRUPT,
     "database disk image is malformed": CORRUPT,
     "malformed database schema": CORRUPT,
+    "could not decode to utf-8": CORRUPT,
     "database or disk is full": FULL,
     "unable to open database file": CANTOPEN,
     "file is not a database": NOTADB,
@@ -64,10 +65,10 @@ def driver_error(error: BaseException) -> BaseException:
 def result_code(error: BaseException) -> int | None:
     """SQLite's primary result code of a driver error, or None when it is not a SQLite error."""
     error = driver_error(error)
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is not None:
-        return int(code) & 0xFF
     text = str(error).lower()
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None and not text.startswith("could not decode"):  # the driver's own complaint, with an odd code
+        return int(code) & 0xFF
     return next((number for words, number in _MESSAGES.items() if words in text), None)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
+
+from hermes_state.engine.failures import CORRUPT, IOERR, NOTADB, is_driver_error, result_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,9 +47,34 @@ def unsound(connection: Connection, *, full: bool) -> list[str]:
     Args:
         full: also compare every index with its table, entry by entry.
     """
-    pragma = "integrity_check" if full else "quick_check"
-    lines = connection.exec_driver_sql(f"PRAGMA {pragma}({_MOST_LINES})").scalars().all()
-    return [str(line) for line in lines if line != "ok"]
+    driver: Any = connection.connection.driver_connection
+    return complaints(driver, "integrity_check" if full else "quick_check")
+
+
+def complaints(driver: Any, pragma: str) -> list[str]:
+    """The lines of SQLite's own check. It breaks off at a page it can't go on from; then each table is asked alone."""
+    lines: dict[str, None] = {}
+    if _collect(driver, f"PRAGMA {pragma}({_MOST_LINES})", lines):
+        return list(lines)
+    names: dict[str, None] = {}
+    _collect(driver, "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'", names)
+    for name in names:
+        quoted = name.replace('"', '""')
+        _collect(driver, f'PRAGMA {pragma}("{quoted}")', lines)
+    return list(lines) or ["SQLite can't read enough of the file to check it"]
+
+
+def _collect(driver: Any, statement: str, lines: dict[str, None]) -> bool:
+    """Add the first column of the rows up to the first that can't be read; False when there was one."""
+    try:
+        for row in driver.execute(statement):
+            if row[0] != "ok":
+                lines.update(dict.fromkeys(str(row[0]).splitlines()))
+    except Exception as error:
+        if not is_driver_error(error) or result_code(error) not in (CORRUPT, NOTADB, IOERR):
+            raise
+        return False
+    return True
 
 
 def dangling_references(connection: Connection) -> list[Dangling]:

@@ -1,0 +1,184 @@
+"""`db recover`: what can be read of a damaged store becomes a new, sound one beside it.
+
+The damaged file is only read. It is copied aside once for each distinct damage, so that repeated runs do not fill the
+disk; nothing ever deletes it. The new store is checked in full before anybody is told about it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hermes_state.atomic import sync_dir
+from hermes_state.check import check
+from hermes_state.engine import SqliteEngine, outside
+from hermes_state.engine.failures import translated_os
+from hermes_state.engine.salvage import DamagedFile
+from hermes_state.errors import Conflict, DiskFull, SchemaTooNew, StoreDamaged, StoreUnavailable
+from hermes_state.index import MessageIndex
+from hermes_state.maintenance.sizes import DAMAGED, RECOVERED, sizes_of, wal_of
+from hermes_state.migrate import HEAD, SNAPSHOT_DIR, known_revisions, upgrade
+from hermes_state.recover.build import Builder, Salvaged
+from hermes_state.recover.swap import swap_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hermes_state.check import Report
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recovery:
+    """What was salvaged.
+
+    Attributes:
+        source: the damaged store.
+        fingerprint: names the damage.
+        copy: where the damaged file was copied to, or had been by an earlier run; None when it was swapped, or when
+            there was room for the new store only.
+        target: the new store; after a swap it stands in the damaged one's place.
+        tables: what became of each table.
+        report: the full check of the new store.
+        kept: where the damaged store lies after a swap; None when there was none.
+    """
+
+    source: Path
+    fingerprint: str
+    copy: Path | None
+    target: Path
+    tables: tuple[Salvaged, ...]
+    report: Report
+    kept: Path | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is known to be lost or mended, and the new store is sound."""
+        return self.report.is_sound and not any(table.lost or table.mended for table in self.tables)
+
+
+def recover(
+    path: Path,
+    *,
+    into: Path | None = None,
+    swap: bool = False,
+    progress: Callable[[str, int], object] | None = None,
+) -> Recovery:
+    """Salvage a damaged store.
+
+    Args:
+        path: the store; nobody needs to have stopped using it, but what they write meanwhile is not in the new one.
+        into: the new store; None: `<name>.recovered.db` beside it.
+        swap: put the new store in the damaged one's place, in one step; the damaged one is kept under another name.
+            Nobody may have it open.
+        progress: called with a table and how many of its rows are written.
+
+    Raises:
+        StoreUnavailable: there is no such file.
+        StoreDamaged: nothing of a store could be read from it.
+        SchemaTooNew: a newer version made it, which must salvage it.
+        Conflict: the new store's file exists already.
+        DiskFull: there is no room for the new store.
+        StoreBusy: it was to be swapped and another process has it open; the new store is there all the same.
+    """
+    if not path.is_file():
+        raise StoreUnavailable(f"there is no store at {path}")
+    target = into or path.with_name(f"{path.stem}.{RECOVERED}.db")
+    if target.exists():
+        raise Conflict(f"{target} exists already", hint="look at it and move it away, or name another file")
+    room_for_copy = _room(path, target)
+    source = DamagedFile(path)
+    try:
+        fingerprint = source.fingerprint()
+        _refuse_strangers(source, path)
+        copy = _set_aside(path, fingerprint) if room_for_copy and not swap else None
+        tables, report = _build(source, target, progress)
+    finally:
+        source.close()
+    kept = None
+    if swap and report.is_sound:
+        kept = swap_in(target, path, fingerprint)
+    return Recovery(
+        source=path,
+        fingerprint=fingerprint,
+        copy=copy,
+        target=path if kept else target,
+        tables=tuple(tables),
+        report=report,
+        kept=kept,
+    )
+
+
+def _room(path: Path, target: Path) -> bool:
+    """Whether there is room for a copy of the damaged file beside the new store."""
+    size = sizes_of(path).total
+    free = shutil.disk_usage(target.parent).free
+    if free < size + size // 10:
+        raise DiskFull(
+            f"salvaging {path} may take {size / 1e6:,.1f} MB and there are {free / 1e6:,.1f} MB free",
+            hint="free some space, or salvage into another file system",
+        )
+    return free > 2 * size + size // 5
+
+
+def _refuse_strangers(source: DamagedFile, path: Path) -> None:
+    if not source.columns("sessions") and not source.columns("messages"):
+        raise StoreDamaged(f"nothing of a store can be read from {path}", hint="restore a backup or a snapshot")
+    revision = source.revision()
+    if revision is not None and revision not in known_revisions():
+        raise SchemaTooNew(str(path), found=revision, known=HEAD)
+
+
+def _set_aside(path: Path, fingerprint: str) -> Path:
+    """Copy the damaged file and its WAL, unless this damage was copied before."""
+    folder = path.parent / SNAPSHOT_DIR
+    copy = folder / f"{path.stem}-{DAMAGED}-{fingerprint}.db"
+    if copy.exists():
+        return copy
+    folder.mkdir(mode=0o700, exist_ok=True)
+    partial = copy.with_name(f".{copy.name}.partial")
+    for leftover in (partial, wal_of(partial)):
+        leftover.unlink(missing_ok=True)
+    with translated_os(copy):
+        pairs = [(path, partial)]
+        if sizes_of(path).wal:
+            pairs.append((wal_of(path), wal_of(partial)))
+        outside.ask({"copy": [[str(one), str(other)] for one, other in pairs]})
+        if wal_of(partial).exists():
+            wal_of(partial).replace(wal_of(copy))
+        partial.replace(copy)
+        sync_dir(folder)
+    return copy
+
+
+def _build(
+    source: DamagedFile, target: Path, progress: Callable[[str, int], object] | None
+) -> tuple[list[Salvaged], Report]:
+    """Make the new store under a temporary name; it appears as `target` when it is whole and checked."""
+    partial = target.with_name(f".{target.name}.partial")
+    leftovers = [partial.with_name(f"{partial.name}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")]
+    for leftover in leftovers:
+        leftover.unlink(missing_ok=True)
+    try:
+        engine = SqliteEngine(partial, synchronous="NORMAL")
+        try:
+            upgrade(engine)
+            tables = Builder(source, engine, progress).build()
+            MessageIndex(engine).catch_up()
+            report = check(engine, full=True)
+        finally:
+            engine.close()
+        with translated_os(target):
+            os.link(partial, target)  # unlike a rename it never replaces what somebody put there meanwhile
+            partial.unlink()
+            sync_dir(target.parent)
+    except BaseException:
+        for leftover in leftovers:
+            leftover.unlink(missing_ok=True)
+        raise
+    return tables, report
+
+
+__all__ = ["Recovery", "Salvaged", "recover"]
