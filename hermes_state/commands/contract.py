@@ -112,6 +112,13 @@ IMPORT_REPORT: Shape = {
     "duration_s": "number",
 }
 PROBLEM: Shape = {"line": "integer", "session_id": "text", "what": "text", "hint": "text"}
+CHECK_REPORT: Shape = {
+    "findings": [{"kind": "text", "where": "text", "what": "text", "remedy": "text"}],
+    "counts": {"<kind>": "integer"},
+    "checked": {"<what>": "integer"},
+    "full": "true or false",
+    "interrupted": "true or false",
+}
 DELETION: Shape = {
     "dry_run": "true or false",
     "deleted": ["text"],
@@ -204,6 +211,7 @@ RECORDS: dict[str, Shape] = {
     "ConversationHit": CONVERSATION_HIT,
     "Context": CONTEXT,
     "ImportReport": IMPORT_REPORT,
+    "CheckReport": CHECK_REPORT,
 }
 SIZES: Shape = {"main": "integer", "wal": "integer"}
 COPY: Shape = {"path": "text", "bytes": "integer"}
@@ -310,13 +318,16 @@ SHAPES: dict[str, Shape] = {
             "bytes": "integer",
         },
     },
-    "db check": {
-        "sound": "true or false",
-        "findings": [{"kind": "text", "where": "text", "what": "text", "remedy": "text"}],
-        "counts": {"<kind>": "integer"},
-        "checked": {"<what>": "integer"},
-        "full": "true or false",
-        "interrupted": "true or false",
+    "db check": {"sound": "true or false"} | CHECK_REPORT,
+    "db recover": {
+        "complete": "true or false",
+        "source": "text",
+        "fingerprint": "text",
+        "copy": "text or null",
+        "target": "text",
+        "tables": [{"table": "text", "recovered": "integer", "mended": "integer", "lost": "integer"}],
+        "report": "CheckReport",
+        "kept": "text or null",
     },
     "db migrate": {"path": "text", "from": "text or null", "to": "text", "changed": "true or false"},
     "db reindex": {"messages": "integer", "pending": "integer", "duration_s": "number"},

@@ -121,6 +121,7 @@ RUNS = {
     "db optimize": (),
     "db vacuum": (),
     "db purge": ("--find", "redis", "--yes"),
+    "db recover": (),
     "db migrate": (),
     "db reindex": (),
     "doctor": (),

@@ -167,3 +167,35 @@ def test_older_copies_go_only_when_somebody_agrees(call: Call, home: Path, store
 def test_no_store_is_said(call: Call, home: Path, command: str) -> None:
     assert call("db", command).exit_code == 17
     assert not home.exists()
+
+
+# --- recover ------------------------------------------------------------------------------------------------------
+
+
+def test_recover_makes_a_sound_store_beside_the_damaged_one(call: Call, home: Path, store: dict[str, str]) -> None:
+    tamper(home, "UPDATE sessions SET message_count = 99, is_tip = 0")
+    before = (home / "hermes_state.db").read_bytes()
+    answer = call("db", "recover", "--json")
+    assert answer.exit_code in (0, 1), answer.stderr
+    assert answer.json["report"]["findings"] == []
+    assert (home / "hermes_state.db").read_bytes() == before
+    salvaged = f"sqlite:///{answer.json['target']}"
+    assert call("db", "check", "--full", "--db", salvaged).exit_code == 0
+    assert call("sessions", "list", "--db", salvaged, "--json").json["total"] == 3
+
+
+def test_recover_puts_it_in_place_on_request(call: Call, home: Path, store: dict[str, str]) -> None:
+    """The damaged store is kept, and says where."""
+    tamper(home, "UPDATE sessions SET message_count = 99")
+    answer = call("db", "recover", "--swap")
+    assert answer.exit_code in (0, 1), answer.stderr
+    assert "it is in place" in answer.stderr
+    assert call("db", "check").exit_code == 0
+    assert call("sessions", "list", "--json").json["total"] == 3
+
+
+def test_recover_never_overwrites(call: Call, home: Path, store: dict[str, str], tmp_path: Path) -> None:
+    target = tmp_path / "mine.db"
+    target.write_text("mine")
+    answer = call("db", "recover", "--into", str(target), "--json")
+    assert (answer.exit_code, answer.error["kind"], target.read_text()) == (6, "conflict", "mine")

@@ -20,6 +20,7 @@ _HERE = "hermes_state.commands.db"
         "optimize": f"{_HERE}.upkeep:optimize",
         "vacuum": f"{_HERE}.upkeep:vacuum",
         "purge": f"{_HERE}.purge:purge",
+        "recover": f"{_HERE}.recover:recover",
     },
     examples=("hermes-state db status", "hermes-state db check --json"),
 )
