@@ -98,6 +98,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     *_rules("earlier backup", "/backups/ /state-snapshots/ /update-backups/"),
     *_rules("earlier backup", "hermes-backup-*.zip hermes-backup-*.tar.zst hermes-backup-*.tar.zst.age"),
     *_rules("copy of a damaged database", "/*.db.malformed-backup-*"),
+    *_rules("replaced by a restore", "/.*.replaced-*/"),
     *_rules("unfinished backup or restore", ".*.partial/ .*.restore/ .*.partial"),
     *_rules("shadow checkout", "/checkpoints/ /.worktrees/"),
     *_rules("program code", "/hermes-agent/ /node/ /git/"),
