@@ -56,7 +56,7 @@ def check(
         for name, step in _STEPS:
             if progress is not None:
                 progress(name)
-            collector.run(name, step)
+            collector.run(name, step, unreadable=Kind.INDEX if name == "index" else Kind.DAMAGED)
     except (KeyboardInterrupt, Interrupted):
         collector.interrupted = True
     return collector.report()

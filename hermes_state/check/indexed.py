@@ -12,7 +12,7 @@ from hermes_state.check.transcripts import in_pieces
 from hermes_state.engine import fts, soundness
 from hermes_state.index import Mark, document, mark
 from hermes_state.schema import index_zones as zones_table
-from hermes_state.schema import messages
+from hermes_state.schema import messages, store_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,8 @@ _COLUMNS = (_m.id, _m.content, _m.content_format, _m.tool_calls)
 def index(collector: Collector) -> None:
     """Entries are derived anew from messages; a store without an index, or with one to be rebuilt, has no findings."""
     with collector.snapshot() as connection:
+        if connection.execute(select(store_state.c.id)).scalar() is None:
+            return  # a finding of its own
         stand = mark(connection)
         if not stand.is_usable or not fts.is_available(connection):
             return

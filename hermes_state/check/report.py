@@ -119,12 +119,12 @@ class Collector:
             self._findings.append(Finding(kind=kind, where=where, what=what, remedy=REMEDIES[kind]))
         self._counts[kind] += times
 
-    def run(self, name: str, step: Callable[[Collector], None]) -> None:
-        """Take a step. What SQLite can't read is a finding, not the end of the check."""
+    def run(self, name: str, step: Callable[[Collector], None], *, unreadable: Kind) -> None:
+        """Take a step. What SQLite can't read is a finding of the kind `unreadable`, not the end of the check."""
         try:
             step(self)
         except (StoreDamaged, StoreUnavailable) as error:
-            self.add(Kind.DAMAGED, name, error.message)
+            self.add(unreadable, name, error.message)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 def pages(collector: Collector) -> None:
-    """SQLite's own view of its pages and b-trees."""
+    """SQLite's own view of its pages and b-trees. Those of the index are told apart: it can be built anew."""
     with collector.snapshot() as connection:
-        for line in soundness.unsound(connection, full=collector.full):
-            collector.add(Kind.DAMAGED, "pages", line)
+        for complaint in soundness.unsound(connection, full=collector.full):
+            kind = Kind.INDEX if soundness.INDEX_TABLE in complaint.name else Kind.DAMAGED
+            collector.add(kind, complaint.name or "pages", complaint.what)
 
 
 def schema(collector: Collector) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import create_engine
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from hermes_state.engine.fts import Document
 
+# The full-text index, and the beginning of its shadow tables' names.
+INDEX_TABLE = "message_index"
+# `Tree 30 page 43: btreeInitPage() returns error code 11`: the root page of the b-tree, and the page.
+_TREE = re.compile(r"\bTree (\d+)\b")
 # Tokens of each column of an entry that are looked for, in their order, from its start.
 _PROVED_TOKENS = 40
 _STRANGERS = (
@@ -24,6 +29,13 @@ _STRANGERS = (
 _HOLDS = "SELECT count(*) FROM message_index WHERE message_index MATCH ? AND rowid = ?"
 # Lines of an integrity check that are asked for; SQLite stops after so many.
 _MOST_LINES = 10_000
+
+
+class Complaint(NamedTuple):
+    """A line of SQLite's own check, and the table or index it is about; "" when it does not say."""
+
+    name: str
+    what: str
 
 
 class Dangling(NamedTuple):
@@ -41,14 +53,24 @@ class Difference(NamedTuple):
     what: str
 
 
-def unsound(connection: Connection, *, full: bool) -> list[str]:
-    """What is wrong with pages and b-trees, a line each; [] when nothing is.
+def unsound(connection: Connection, *, full: bool) -> list[Complaint]:
+    """What is wrong with pages and b-trees; [] when nothing is.
 
     Args:
         full: also compare every index with its table, entry by entry.
     """
     driver: Any = connection.connection.driver_connection
-    return complaints(driver, "integrity_check" if full else "quick_check")
+    roots: dict[str, None] = {}
+    _collect(driver, "SELECT rootpage || ' ' || name FROM sqlite_master WHERE rootpage > 0", roots)
+    names = dict(line.split(" ", 1) for line in roots)
+    return [_complaint(line, names) for line in complaints(driver, "integrity_check" if full else "quick_check")]
+
+
+def _complaint(line: str, names: dict[str, str]) -> Complaint:
+    match = _TREE.search(line)
+    if match:
+        return Complaint(names.get(match[1], ""), line)
+    return Complaint(INDEX_TABLE if INDEX_TABLE in line else "", line)
 
 
 def complaints(driver: Any, pragma: str) -> list[str]:
