@@ -30,7 +30,7 @@ def append_all(connection: Connection, session_pk: int, session_id: str, encoded
     keys = [message["platform_message_id"] for message in encoded if "platform_message_id" in message]
     stored = _by_platform_id(connection, session_pk, keys) if keys else {}
     free_id, position = next_id(connection), _next_position(connection, session_pk)
-    names = _names_of_calls(encoded)
+    name_tools(connection, session_id, encoded)
     rows: dict[int, dict[str, Any]] = {}
     ids: list[int] = []
     for message in encoded:
@@ -39,8 +39,6 @@ def append_all(connection: Connection, session_pk: int, session_id: str, encoded
             ids.append(stored[key])
             continue
         row = _EMPTY | message | {"id": free_id, "session_pk": session_pk, "position": position}
-        if row["role"] == "tool" and row["tool_name"] is None and (call := row["tool_call_id"]) is not None:
-            row["tool_name"] = names.get(call) or called_tool(connection, session_id, call)
         if key is not None:
             stored[key] = free_id
         rows[free_id] = row
@@ -51,11 +49,16 @@ def append_all(connection: Connection, session_pk: int, session_id: str, encoded
         if min(rows) // FOLD_EVERY != (max(rows) + 1) // FOLD_EVERY:
             fold(connection)
     earlier = {m.id: m for m in load_in_order(connection, session_id, [i for i in ids if i not in rows])}
-    return [decode(SimpleNamespace(**rows[i]), session_id) if i in rows else earlier[i] for i in ids]
+    return [record_of(session_id, rows[i]) if i in rows else earlier[i] for i in ids]
 
 
 # A row to lay the given columns over: every row of one INSERT names the same columns.
 _EMPTY: dict[str, Any] = {c.name: None for c in messages.c} | {"state": int(MessageState.ACTIVE)}
+
+
+def record_of(session_id: str, columns: Columns) -> Message:
+    """The record of a message that was just stored, without reading it back."""
+    return decode(SimpleNamespace(**(_EMPTY | columns)), session_id)
 
 
 def load_in_order(connection: Connection, session_id: str, ids: Sequence[int]) -> list[Message]:
@@ -90,6 +93,19 @@ def _by_platform_id(connection: Connection, session_pk: int, keys: Sequence[str]
         found.update((row.platform_message_id, row.id) for row in rows if row.state != MessageState.REWOUND)
         release_platform_ids(connection, [row.id for row in rows if row.state == MessageState.REWOUND])
     return found
+
+
+def name_tools(connection: Connection, session_id: str, encoded: Sequence[Columns]) -> None:
+    """Give tool results without a tool's name the name of the call they answer, among these messages or stored ones."""
+    unnamed = [m for m in encoded if m["role"] == "tool" and "tool_name" not in m and "tool_call_id" in m]
+    if not unnamed:
+        return
+    names = _names_of_calls(encoded)
+    for message in unnamed:
+        call = message["tool_call_id"]
+        name = names.get(call) or called_tool(connection, session_id, call)
+        if name is not None:
+            message["tool_name"] = name
 
 
 def _names_of_calls(encoded: Sequence[Columns]) -> dict[str, str]:

@@ -118,8 +118,21 @@ class Messages:
         now = now_us()
         encoded = [encode(self._fields_of(message), now) for message in messages]
         with self._engine.write() as connection:
+            if not encoded:
+                self._writable(connection, session_id)
+            edits.name_tools(connection, session_id, encoded)
+            added = [self._append_part(connection, session_id, columns) for columns in encoded]
+            if len({message.id // FOLD_EVERY for message in added}) > 1:
+                fold(connection)
+            return added
+
+    def _append_part(self, connection: Connection, session_id: str, columns: Columns) -> Message:
+        """Append inside a transaction; what the engine's statement does not take is looked into."""
+        placed = self._engine.append_message(session_id, columns)
+        if placed is None:
             pk = self._writable(connection, session_id)
-            return edits.append_all(connection, pk, session_id, encoded)
+            return edits.append_all(connection, pk, session_id, [columns])[0]
+        return edits.record_of(session_id, columns | {"id": placed[0], "position": placed[1]})
 
     def _fill_tool_name(self, session_id: str, encoded: Columns) -> None:
         with self._engine.read() as connection:
