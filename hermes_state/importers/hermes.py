@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hermes_state.errors import StoreUnavailable
+from hermes_state.errors import LeaseHeld, StoreUnavailable
 from hermes_state.importers import foreign, ledger, moments
 from hermes_state.importers.batch import Batch
 from hermes_state.importers.cleaning import Cleaning
@@ -156,12 +156,13 @@ class _HermesImport:
                 parts = parts_of_session(plan, stats.get(session_id))
                 if self._one(reader, plan, parts, elsewhere.get(session_id), here.get(session.id)):
                     self._tally.absorb(notes)
-            self._heartbeat()
+            if not self._heartbeat():
+                raise LeaseHeld(LEASE, "another import, which took this one for dead")
             self._progress(start + len(ids), len(order.keys))
         self._batch.flush()
         counts["sessions_changed"] = len(self._sync.changed)
         touched = ("sessions_added", "sessions_changed", "sessions_deleted_here")
-        counts["sessions_unchanged"] = len(there) - sum(counts[name] for name in touched)
+        counts["sessions_unchanged"] = max(len(there) - sum(counts[name] for name in touched), 0)
 
     def _session(self, reader: HermesReader, session_id: str, row: Row | None, notes: Tally) -> ForeignSession:
         if row is None:

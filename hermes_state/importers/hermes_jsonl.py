@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from hermes_state.codec import from_json, to_json
-from hermes_state.errors import InvalidValue
+from hermes_state.errors import InvalidValue, LeaseHeld
 from hermes_state.importers import ledger, moments
 from hermes_state.importers.adoption import match, own_messages
 from hermes_state.importers.batch import Batch
@@ -34,7 +34,7 @@ from hermes_state.schema import sessions
 from hermes_state.transfer.placing import UNRESOLVED, link_waiting, unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from hermes_state.importers.adoption import Match
     from hermes_state.importers.batch import Step
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from hermes_state.transfer.progress import Progress
 
 KIND = "hermes-jsonl"
+# Sessions after which the lease is prolonged; a session takes milliseconds, and the lease lives for minutes.
+_HEARTBEAT_EVERY = 200
 # Columns that say nothing when they are 0; a state.db tells that by itself.
 _DEFAULTS = dict.fromkeys(
     (
@@ -64,18 +66,20 @@ def import_hermes_jsonl(db: SessionDB, lines: Iterable[bytes], *, name: str, pro
     """Bring in the lines of an export of Hermes; see `file.import_file`."""
     started = time.monotonic()
     tally = Tally(name, KIND)
-    with db.leases.hold("import", f"import-{os.getpid()}-{secrets.token_hex(4)}"):
-        _JsonlImport(db, tally, progress).run(lines)
+    owner = f"import-{os.getpid()}-{secrets.token_hex(4)}"
+    with db.leases.hold("import", owner):
+        _JsonlImport(db, tally, partial(db.leases.heartbeat, "import", owner), progress).run(lines)
     return tally.report(time.monotonic() - started)
 
 
 class _JsonlImport:
     """One file on its way in."""
 
-    def __init__(self, db: SessionDB, tally: Tally, progress: Progress) -> None:
+    def __init__(self, db: SessionDB, tally: Tally, heartbeat: Callable[[], bool], progress: Progress) -> None:
         self._engine = db.engine
         self._cleaning = Cleaning(db)
         self._tally = tally
+        self._heartbeat = heartbeat
         self._progress = progress
         with db.engine.write() as connection:
             source_pk = ledger.source_pk(connection, KIND, "")
@@ -90,7 +94,10 @@ class _JsonlImport:
                     self._session(found)
                 except InvalidValue as error:
                     self._tally.fail(f"line {number}", f"session {found.get('id')!r} can't be stored: {error.message}")
-                self._progress(self._tally.counts["sessions_found"], 0)
+                found_so_far = self._tally.counts["sessions_found"]
+                if found_so_far % _HEARTBEAT_EVERY == 0 and not self._heartbeat():
+                    raise LeaseHeld("import", "another import, which took this one for dead")
+                self._progress(found_so_far, 0)
         self._batch.flush()
         with self._engine.write() as connection:
             link_waiting(connection, relate)
