@@ -107,9 +107,7 @@ def write_archive(
     _refuse_existing(target, replace=options.replace)
     with _appearing(target, replace=options.replace) as (file, partial):
         with _encrypted(file, options.lock) as (put, keys):
-            with closing(_Writer(put, manifest, options, report, target.parent, progress)) as writer:
-                writer.write_all(entries)
-            tally = writer.tally
+            tally = _fill(_Writer(put, manifest, options, report, target.parent, progress), entries)
         file.flush()
         os.fsync(file.fileno())
         size = file.tell()
@@ -123,6 +121,13 @@ def write_archive(
         whole=tally.whole,
         report=report,
     )
+
+
+def _fill(writer: _Writer, entries: Iterable[Entry]) -> Tally:
+    """Write everything. A function, so that the compressor's memory is free again before the archive is read back."""
+    with closing(writer):
+        writer.write_all(entries)
+    return writer.tally
 
 
 @contextmanager
