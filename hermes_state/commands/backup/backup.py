@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # How often a name is made up anew because another backup took it in the same second.
 _TRIES = 20
+# Of zstd. A home's texts get 8 % smaller than with its own default, 3, for a second of time per 300 MB.
+LEVEL = 6
 # What is shown of each list; --json has more.
 _SHOWN = 8
 
@@ -61,7 +63,7 @@ _SHOWN = 8
     metavar="FILE",
     help="Encrypt with the first line of FILE as passphrase.",
 )
-@click.option("--level", type=click.IntRange(1, 19), default=3, show_default=True, help="Of compression.")
+@click.option("--level", type=click.IntRange(1, 19), default=LEVEL, show_default=True, help="Of compression.")
 @click.option("--force", is_flag=True, help="Replace OUTPUT when it is there.")
 @click.option("--jsonl", is_flag=True, help="JSON Lines: what is being done while it is done, the result at last.")
 def backup_command(

@@ -1,0 +1,292 @@
+"""Backups and restores of whole homes against their bars, beside the peer's, `tar | zstd`, restic and borg.
+
+    python benchmarks/homes.py --peer /path/to/peer/bin/python --state peer-160000.db
+    python benchmarks/homes.py --peer … --state … --ours store.db --only backup,restore --json homes.json
+
+The home is made of a Hermes `state.db` that the peer made (``benchmarks/store.py`` keeps such in its cache), and of
+many small files. Each command runs in a process of its own; its wall time, CPU time and peak memory are the process's. The
+page cache is warm for all of them: each reads the same files in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MB = 1_000_000
+PARTS = ("backup", "restore", "tools", "stall", "ours")
+# Bars of the issue.
+BACKUP_TIME, BACKUP_SIZE, MEMORY_MB, STALL_MS, VERIFY_MB_PER_S = 1 / 8, 1 / 8, 200, 50, 400
+_REBUILD = "import sys; from pathlib import Path; import hermes_state; hermes_state.SessionDB(Path(sys.argv[1]))"
+_WAITED = """
+import json, os, resource, subprocess, sys, time
+started = time.perf_counter()
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps({"code": code.returncode, "error": code.stderr.decode("utf-8", "replace")[-500:],
+    "wall_s": time.perf_counter() - started, "cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1e3}))
+"""
+
+
+@dataclass
+class Bench:
+    """One run: where things lie, and what was measured."""
+
+    peer: Path | None
+    state: Path
+    ours: Path | None
+    files: int
+    folder: Path
+    figures: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "user/.hermes"
+
+    def make_home(self) -> None:
+        """A Hermes home as it is used: one large store, many small files."""
+        self.home.mkdir(parents=True)
+        shutil.copy2(self.state, self.home / "state.db")
+        rnd = random.Random(7)
+        words = ["".join(rnd.choices("abcdefghijklmnoprstuvw", k=rnd.randint(2, 9))) for _ in range(4000)]
+        (self.home / "config.yaml").write_text("# mine\nmodel: {}\n")
+        for number in range(self.files):
+            path = (
+                self.home / ("skills", "memories", "cron/output", "sessions")[number % 4] / f"{number % 53}/{number}.md"
+            )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(" ".join(rnd.choices(words, k=rnd.randint(20, 1200))))
+
+    def run(self, what: str, side: str, *command: str | Path, **more: str | Path) -> dict[str, Any]:
+        """Run a command and note what it took."""
+        environment = {**os.environ, "HOME": str(self.folder / "user"), "PYTHONPATH": str(Path(__file__).parents[1])}
+        environment |= {"HERMES_HOME": str(self.home), "RESTIC_PASSWORD": "x", "BORG_PASSPHRASE": "x"}
+        environment |= {"BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes", "BORG_BASE_DIR": str(self.folder)}
+        environment |= {key: str(value) for key, value in more.items() if key.isupper()}
+        arguments = [sys.executable, "-c", _WAITED, *map(str, command)]
+        ran = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=True, cwd=self.folder)
+        figure = {"what": what, "side": side, **json.loads(ran.stdout)}
+        if figure["code"]:
+            raise SystemExit(f"{what} by {side} failed: {figure['error']}")
+        self.figures.append(figure)
+        return figure
+
+
+def ours(*arguments: str | Path) -> tuple[str | Path, ...]:
+    """A command of ours, from this checkout."""
+    return (sys.executable, "-c", "from hermes_state.commands import main; main()", *arguments)
+
+
+def note_size(figure: dict[str, Any], path: Path) -> None:
+    """How large the result is."""
+    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    figure["mb"] = sum(p.stat().st_size for p in files) / MB
+
+
+def backups(bench: Bench) -> None:
+    """A backup of the whole home; ours with and without the indexes."""
+    figure = bench.run("backup", "ours", *ours("backup", bench.folder / "ours.tar.zst"))
+    note_size(figure, bench.folder / "ours.tar.zst")
+    figure = bench.run(
+        "backup", "ours --keep-indexes", *ours("backup", "--keep-indexes", bench.folder / "full.tar.zst")
+    )
+    note_size(figure, bench.folder / "full.tar.zst")
+    for name in ("ours", "full"):
+        shown = subprocess.run(
+            ["tar", "--zstd", "-tvf", bench.folder / f"{name}.tar.zst"], capture_output=True, text=True, check=True
+        ).stdout
+        size = sum(int(line.split()[2]) for line in shown.splitlines() if line.startswith("-"))
+        figure = bench.run("verify", name, *ours("verify", bench.folder / f"{name}.tar.zst"))
+        figure["mb_per_s"] = size / MB / figure["wall_s"]
+    if bench.peer is not None:
+        figure = bench.run("backup", "peer", bench.peer.with_name("hermes"), "backup", "-o", bench.folder / "peer.zip")
+        note_size(figure, bench.folder / "peer.zip")
+
+
+def restores(bench: Bench) -> None:
+    """Restores into nothing, to where a search can be asked."""
+    for name in ("ours", "full"):
+        bench.run(
+            "restore", name, *ours("restore", bench.folder / f"{name}.tar.zst", "--into", bench.folder / f"r-{name}")
+        )
+    if bench.peer is None:
+        return
+    target = bench.folder / "r-peer"
+    target.mkdir()
+    command = (bench.peer.with_name("hermes"), "import", "--force", bench.folder / "peer.zip")
+    bench.run("restore", "peer", *command, HERMES_HOME=target)
+    bench.run(
+        "restore", "ours, of the peer's zip", *ours("restore", bench.folder / "peer.zip", "--into", bench.folder / "rz")
+    )
+    raw = bench.folder / "raw"
+    raw.mkdir()
+    subprocess.run(["tar", "--zstd", "-xf", bench.folder / "ours.tar.zst", "-C", raw, "home/state.db"], check=True)
+    bench.run(
+        "rebuild of the indexes", "peer", bench.peer, "-I", "-c", _REBUILD, raw / "home/state.db", HERMES_HOME=raw
+    )
+
+
+def tools(bench: Bench) -> None:
+    """What a person would take otherwise."""
+    home, folder = bench.home, bench.folder
+    packed = folder / "t.tar.zst"
+    pipe = f"tar -C {home.parent} -cf - {home.name} | zstd -q -T0 -3 -f -o {packed}"
+    note_size(bench.run("backup", "tar | zstd -3", "sh", "-c", pipe), packed)
+    bench.run("restore", "tar | zstd -3", "sh", "-c", f"mkdir {folder}/rt && tar --zstd -xf {packed} -C {folder}/rt")
+    if shutil.which("restic"):
+        repository = ("restic", "-q", "--no-cache", "-r", folder / "restic")
+        bench.run("", "restic", *repository, "init")
+        bench.figures.pop()
+        note_size(bench.run("backup", "restic", *repository, "backup", home), folder / "restic")
+        bench.run("restore", "restic", *repository, "restore", "latest", "--target", folder / "rr")
+    if shutil.which("borg"):
+        bench.run("", "borg", "borg", "init", "-e", "none", folder / "borg")
+        bench.figures.pop()
+        command = ("borg", "create", "-C", "zstd,3", f"{folder}/borg::a", home)
+        note_size(bench.run("backup", "borg", *command), folder / "borg")
+        (folder / "rb").mkdir()
+        bench.run("restore", "borg", "sh", "-c", f"cd {folder}/rb && borg extract {folder}/borg::a")
+
+
+@contextlib.contextmanager
+def _appending(database: Path) -> Iterator[list[float]]:
+    """A writer of one message after the other; its waits in milliseconds."""
+    waits: list[float] = []
+    stop = threading.Event()
+
+    def write() -> None:
+        db = sqlite3.connect(database, isolation_level=None, timeout=60)
+        db.execute("PRAGMA synchronous=NORMAL")
+        session = db.execute("SELECT id FROM sessions LIMIT 1").fetchone()[0]
+        insert = (
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', 'while it is backed up', 1)"
+        )
+        while not stop.is_set():
+            started = time.perf_counter()
+            db.execute(insert, (session,))
+            waits.append((time.perf_counter() - started) * 1000)
+            time.sleep(0.005)
+        db.close()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield waits
+    finally:
+        stop.set()
+        thread.join()
+
+
+def stall(bench: Bench) -> None:
+    """What a backup adds to an append of a running agent."""
+    for side, work in (
+        ("nobody", lambda: time.sleep(5)),
+        (
+            "ours",
+            lambda: bench.run("", "", *ours("backup", "--force", bench.folder / "s.tar.zst")) and bench.figures.pop(),
+        ),
+    ):
+        with _appending(bench.home / "state.db") as waits:
+            work()
+        cut = statistics.quantiles(waits, n=100)
+        bench.figures.append(
+            {"what": "append during a backup", "side": side, "p50_ms": cut[49], "p99_ms": cut[98], "max_ms": max(waits)}
+        )
+
+
+def our_store(bench: Bench) -> None:
+    """A home with a store of ours."""
+    if bench.ours is None:
+        return
+    home = bench.folder / "ours-home"
+    home.mkdir()
+    shutil.copy2(bench.ours, home / "hermes_state.db")
+    archive = bench.folder / "store.tar.zst"
+    note_size(bench.run("backup of a store of ours", "ours", *ours("--home", home, "backup", archive)), archive)
+    bench.run("restore of a store of ours", "ours", *ours("restore", archive, "--into", bench.folder / "store-again"))
+
+
+def report(bench: Bench, console: Console) -> None:
+    """All figures, and the bars that can be told from them."""
+    table = Table(*("what", "side", "s", "CPU s", "peak MB", "MB", "MB/s", "p99 ms"))
+    for figure in bench.figures:
+        cells = (figure.get(name) for name in ("wall_s", "cpu_s", "peak_mb", "mb", "mb_per_s", "p99_ms"))
+        table.add_row(figure["what"], figure["side"], *("" if cell is None else f"{cell:,.2f}" for cell in cells))
+    console.print(table)
+    for name, value, bar in bars(bench):
+        console.print(f"{'met   ' if value <= bar else 'missed'}  {name}: {value:.3f} (bar: at most {bar:.3f})")
+
+
+def bars(bench: Bench) -> Iterator[tuple[str, float, float]]:
+    """Name, value, and the most it may be."""
+    found = {(figure["what"], figure["side"]): figure for figure in bench.figures}
+
+    def of(what: str, side: str, name: str) -> float | None:
+        return found.get((what, side), {}).get(name)
+
+    def ratio(name: str, one: float | None, other: float | None, bar: float) -> Iterator[tuple[str, float, float]]:
+        if one is not None and other:
+            yield name, one / other, bar
+
+    yield from ratio(
+        "backup time / peer's", of("backup", "ours", "wall_s"), of("backup", "peer", "wall_s"), BACKUP_TIME
+    )
+    yield from ratio("archive size / peer's", of("backup", "ours", "mb"), of("backup", "peer", "mb"), BACKUP_SIZE)
+    rebuild = of("rebuild of the indexes", "peer", "wall_s")
+    yield from ratio("restore / peer's rebuild", of("restore", "ours", "wall_s"), rebuild, 1)
+    yield from ratio(
+        "restore with indexes / peer's import", of("restore", "full", "wall_s"), of("restore", "peer", "wall_s"), 1
+    )
+    peaks = [figure["peak_mb"] for figure in bench.figures if figure["side"] in ("ours", "full", "ours --keep-indexes")]
+    if peaks:
+        yield "peak memory of ours, MB", max(peaks), MEMORY_MB
+    quiet, busy = (of("append during a backup", side, "p99_ms") for side in ("nobody", "ours"))
+    if quiet is not None and busy is not None:
+        yield "added to an append, ms p99", busy - quiet, STALL_MS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--state", type=Path, required=True, help="a state.db that the peer made")
+    parser.add_argument("--peer", type=Path, help="the peer's interpreter, in an environment of its own")
+    parser.add_argument("--ours", type=Path, help="a store of ours, closed")
+    parser.add_argument("--files", type=int, default=5_000, help="small files in the home (default: %(default)s)")
+    parser.add_argument("--only", default=",".join(PARTS), help="parts to run (default: all)")
+    parser.add_argument("--work", type=Path, help="work here (default: a temporary folder)")
+    parser.add_argument("--json", type=Path, help="write the figures there too")
+    options = parser.parse_args()
+    runs: dict[str, Callable[[Bench], None]] = dict(
+        zip(PARTS, (backups, restores, tools, stall, our_store), strict=True)
+    )
+    with tempfile.TemporaryDirectory(prefix="homes-", dir=options.work) as folder:
+        bench = Bench(options.peer, options.state, options.ours, options.files, Path(folder))
+        bench.make_home()
+        for name in options.only.split(","):
+            runs[name](bench)
+        report(bench, Console(width=None if sys.stdout.isatty() else 140))
+    if options.json:
+        options.json.write_text(json.dumps(bench.figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()
