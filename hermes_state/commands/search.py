@@ -151,7 +151,10 @@ def _write(
     """Write the answer in the form asked for; returns how many hits there were."""
     shape = shapes.conversation_hit if conversations else shapes.message_hit
     if jsonl:
-        return invocation.stream(shape(hit) for hit in answer)
+        found = invocation.stream(shape(hit) for hit in answer)
+        for line in (*answer.degraded, *answer.notes):
+            invocation.note(line)
+        return found
     if invocation.json:
         hits = [shape(hit) for hit in answer]
         document: dict[str, Any] = {"query": query, "conversations" if conversations else "hits": hits}
