@@ -4,8 +4,8 @@
     python benchmarks/homes.py --peer … --state … --ours store.db --only backup,restore --json homes.json
 
 The home is made of a Hermes `state.db` that the peer made (``benchmarks/store.py`` keeps such in its cache), and of
-many small files. Each command runs in a process of its own; its wall time, CPU time and peak memory are the process's. The
-page cache is warm for all of them: each reads the same files in the same run.
+many small files. Each command runs in a process of its own; its wall time, CPU time and peak memory are the process's.
+The page cache is warm for all of them: each reads the same files in the same run.
 """
 
 from __future__ import annotations
@@ -257,7 +257,8 @@ def bars(bench: Bench) -> Iterator[tuple[str, float, float]]:
     yield from ratio(
         "restore with indexes / peer's import", of("restore", "full", "wall_s"), of("restore", "peer", "wall_s"), 1
     )
-    peaks = [figure["peak_mb"] for figure in bench.figures if figure["side"] in ("ours", "full", "ours --keep-indexes")]
+    sides = ("ours", "full", "ours --keep-indexes")
+    peaks = [figure["peak_mb"] for figure in bench.figures if figure["side"] in sides and "peak_mb" in figure]
     if peaks:
         yield "peak memory of ours, MB", max(peaks), MEMORY_MB
     quiet, busy = (of("append during a backup", side, "p99_ms") for side in ("nobody", "ours"))

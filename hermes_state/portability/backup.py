@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
+from hermes_state.errors import HomeInUse, InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.portability import apart, databases, external
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
 from hermes_state.portability.ownership import own_files
+from hermes_state.portability.recover import is_interrupted
 from hermes_state.portability.rules import QUICK, Rules
 from hermes_state.portability.secrets import Policy, Redacted, is_secret_file, redact_file
 from hermes_state.portability.staging import staging
@@ -94,12 +95,18 @@ def backup(
 
     Raises:
         InvalidValue: there is no home, or no folder for the archive.
+        HomeInUse: a restore into it was cut off while parts were being put in place.
         Conflict: the archive is there already.
         DiskFull, OSError: nothing is left of the archive.
     """
     started = time.monotonic()
     if not home.is_dir():
         raise InvalidValue(f"there is no home at {home}", hint="give it: --home DIR")
+    if is_interrupted(home):
+        raise HomeInUse(
+            f"a restore into {home} is at work or was cut off, so it may be of two minds",
+            hint="wait for it, or finish it: hermes-state restore --recover",
+        )
     if not target.parent.is_dir():
         raise InvalidValue(f"there is no folder {target.parent} for the archive")
     with staging(target.parent.resolve(), target.name[:100]) as stage:
