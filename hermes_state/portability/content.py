@@ -47,6 +47,13 @@ class Content(io.RawIOBase):
         buffer[: len(found)] = found
         return len(found)
 
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes, fewer as they come; none only at the end. Quicker than going through `readinto`."""
+        if size < 0:
+            return self.readall()
+        most = min(self._left, size)
+        return bytes(self._some(most)) if most else b""
+
     def readall(self) -> bytes:
         return b"".join(self.chunks())
 

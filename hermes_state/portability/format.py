@@ -21,6 +21,7 @@ RESTORE_FEATURES: frozenset[str] = frozenset({"rebuild-indexes"})
 # --- members ------------------------------------------------------------------------------------------------------
 
 MANIFEST, REPORT, DIGESTS = "manifest.json", "report.json", "digests.sha256"
+OWN_MEMBERS = 3
 # The roots that this version writes; a reader takes any that the manifest declares.
 HOME_ROOT, EXTERNAL_ROOT = "home", "external"
 # [mode bits] of our own members: they tell what a home holds, so nobody else reads them after `tar -x`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from hermes_state.portability.names import ROOT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_ID = re.compile(r"[0-9a-f]{32}\Z")
 _OWN = frozenset({"format", "version", "required", "archive_id", "created_at", "roots"})
 # [fields] that tell an archive of ours whose `format` was damaged from somebody else's `manifest.json`.
 _TRAITS = frozenset({"archive_id", "required", "roots"})
@@ -117,7 +119,7 @@ def parse(raw: bytes, path: str) -> Manifest:
             roots=_roots(found.get("roots")),
             required_read=required["read"],
             required_restore=required["restore"],
-            archive_id=_text(found, "archive_id"),
+            archive_id=_archive_id(_text(found, "archive_id")),
             created_at=_instant(_text(found, "created_at")),
             version=version,
             facts={name: value for name, value in found.items() if name not in _OWN},
@@ -178,6 +180,12 @@ def _text(found: dict[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise _damaged(f"it has no {name}")
     return value
+
+
+def _archive_id(text: str) -> str:
+    if not _ID.match(text):
+        raise _damaged(f"archive_id is {text!r}")
+    return text
 
 
 def _instant(text: str) -> datetime:

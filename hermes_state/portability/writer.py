@@ -22,6 +22,7 @@ from hermes_state.portability.format import (
     END_OF_TAR,
     LEVEL,
     MANIFEST,
+    OWN_MEMBERS,
     OWN_MODE,
     REPORT,
     Entry,
@@ -240,6 +241,9 @@ class _Writer:
         self._compressor.write(last + bytes(headers.padding(size)))
 
     def _member(self, entry: Entry) -> None:
+        if len(self._places) >= Limits().entries - OWN_MEMBERS:
+            hint = "leave out folders that can be made again: --exclude"
+            raise InvalidValue(f"an archive holds at most {Limits().entries:,} members", hint=hint)
         wrong = self._fault(entry)
         if wrong is not None:
             self._report.omit(entry.name, f"no archive can hold it: it {wrong}")

@@ -164,6 +164,7 @@ def changed_digest(text: bytes) -> bytes:
         ({"manifest": manifest_with(roots={"home": {"path": 5}})}, "manifest"),
         ({"manifest": manifest_with(roots={"home": {"path": "/"}, "..": {"path": "/"}})}, "manifest"),
         ({"manifest": manifest_with(version=0)}, "manifest"),
+        ({"manifest": manifest_with(archive_id="\x1b[2J")}, "manifest"),
         ({"manifest": manifest_with(version="1")}, "manifest"),
         ({"manifest": manifest_with(version=True)}, "manifest"),
         ({"manifest": manifest_with(created_at="yesterday")}, "manifest"),

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_state.errors import Conflict, InvalidValue
-from hermes_state.portability.format import Entry, Kind
+from hermes_state.portability.format import Entry, Kind, Limits
 from hermes_state.portability.manifest import Manifest, Report
 from hermes_state.portability.reader import open_archive
 from hermes_state.portability.verify import Verdict, verify
@@ -279,3 +279,13 @@ def test_the_manifest_comes_back(tmp_path: Path) -> None:
     write_archive(tmp_path / "a.tar.zst", manifest, [folder("home")], options=Options())
     with open_archive(tmp_path / "a.tar.zst") as archive:
         assert archive.manifest == manifest
+
+
+def test_more_members_than_a_reader_takes_are_refused_while_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after an hour, when the archive is read back."""
+    monkeypatch.setattr("hermes_state.portability.writer.Limits", lambda: Limits(entries=10))
+    with pytest.raises(InvalidValue, match="at most 10 members"):
+        write(tmp_path / "a.tar.zst", [folder("home"), *(file(f"home/{n}") for n in range(20))])
+    assert list(tmp_path.iterdir()) == []
