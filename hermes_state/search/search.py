@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes_state.errors import HermesStateError
+from hermes_state.errors import DiskFull, HermesStateError, ReadOnlyStore
 from hermes_state.index import MessageIndex, is_index_fault, mark
 from hermes_state.index_zones import all_zones
 from hermes_state.search.answers import Page, Request, conversation_answer, message_answer
@@ -139,7 +140,8 @@ class Search:
             stand = mark(connection)
             if stand.is_current:
                 return self._from_snapshot(connection, stand, plan, page, wanted, answer)
-        self.index.try_catch_up(budget_s=CATCH_UP_S, lock_budget_s=LOCK_S)
+        with suppress(DiskFull, ReadOnlyStore):  # then what is not in the index is read message by message
+            self.index.try_catch_up(budget_s=CATCH_UP_S, lock_budget_s=LOCK_S)
         with self._engine.read() as connection:
             return self._from_snapshot(connection, mark(connection), plan, page, wanted, answer)
 

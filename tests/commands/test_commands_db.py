@@ -86,6 +86,14 @@ def test_reindex_builds_the_index_from_the_messages(call: Call, home: Path, stor
     assert call("search", "redis").exit_code == 0
 
 
+def test_reindex_counts_what_was_compacted_too(call: Call, home: Path, store: dict[str, str]) -> None:
+    """Everything that is in the index is counted, not only what is active."""
+    with SessionDB.open(home=home) as db:
+        total = db.messages.count()
+        db.messages.compact(db.sessions.resume("redis deploy").id, [{"role": "user", "content": "all went well"}])
+    assert call("db", "reindex", "--json").json["messages"] == total + 1
+
+
 def test_a_reindex_that_fails_is_an_error(call: Call, store: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """B016: never exit code 0 with half an index; what is not in it is still found."""
     from hermes_state.engine import fts

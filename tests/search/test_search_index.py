@@ -43,6 +43,17 @@ def test_a_search_finds_what_was_appended_just_before(db: SessionDB) -> None:
     assert db.search.index.pending() == 0
 
 
+def test_a_full_disk_hinders_no_search(db: SessionDB, say: Say) -> None:
+    """The index can't grow then, so what is not in it is read message by message (B031)."""
+    say("rho before")
+    with db.engine.write() as connection:
+        used = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count={used}")
+    found = db.search.messages("rho")
+    assert texts(db, "rho") == ["rho before"]
+    assert any("not in the index" in reason or "no usable index" in reason for reason in found.degraded)
+
+
 def test_batches_add_each_message_once(db: SessionDB, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small batches, of several threads at once, give the same index as one."""
     monkeypatch.setattr(index, "BATCH_MESSAGES", 7)

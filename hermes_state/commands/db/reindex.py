@@ -20,11 +20,13 @@ def reindex(invocation: Invocation) -> None:
     It is made from the messages, in short steps; others read and write meanwhile. When it is stopped, the next search
     goes on with it.
     """
+    from hermes_state.messages import ANY_STATE  # with the store, which `--help` does without
+
     started = time.monotonic()
     with invocation.open_store() as db:
         with progress(invocation, "indexing") as tell:
             db.index.rebuild(progress=tell)
-        messages, pending = db.messages.count(), db.index.pending()
+        messages, pending = db.messages.count(states=ANY_STATE), db.index.pending()
     took = time.monotonic() - started
     if invocation.json:
         invocation.document({"messages": messages, "pending": pending, "duration_s": took})
