@@ -77,9 +77,10 @@ def backup_command(
 ) -> None:
     """Back up the whole home into one archive.
 
-    Its agent may go on working. Databases are copied at one moment each. Caches, environments and earlier backups are left out and listed; a file
-    `backup-rules` in the home, --include and --exclude change what. The archive is checked before it gets its name,
-    opens with `tar --zstd -x`, and nobody else can read it. Exits 20 when something could not be read.
+    Its agent may go on working. Databases are copied at one moment each. Caches, environments and earlier backups are
+    left out and listed; a file `backup-rules` in the home, --include and --exclude change what. The archive is checked
+    before it gets its name, opens with `tar --zstd -x`, and nobody else can read it. Exits 20 when something could not
+    be read.
     """
     if output is not None and folder is not None:
         raise click.UsageError("give OUTPUT or --to, not both")

@@ -34,7 +34,8 @@ def show_command(
 ) -> None:
     """Tell what an archive says of itself.
 
-    When and where it was made, which databases are in it, what was left out and why. Only its first member is read, so this takes no time; nothing is proven by it: `verify` does that.
+    When and where it was made, which databases are in it, what was left out and why. Only its first member is read, so
+    this takes no time; nothing is proven by it: `verify` does that.
     """
     from hermes_state.portability.reader import open_archive
 
