@@ -51,8 +51,10 @@ METHOD = """\
 * Each side runs in a process of its own, with its own interpreter and defaults except `synchronous`. Within a part the
   sides take turns; every figure is over all rounds. *bare* is one SQLite table without any index, a commit per append,
   with the same SQLite library as ours: the floor.
-* Times are per call. CPU is the time of the whole process, background threads included, and is what is judged: wall
-  time follows the load of the machine. *of bare* is the median over the rounds of our rate to the bare rate.
+* Times are per call. *cpu* is the time of the whole process, background threads included. *wall* follows the load of
+  the machine. Where the disk matters (appends, import, rebuild), rates and times are wall time less the time the
+  process was ready to run but had no processor, as the kernel counts it. Four processes are judged by wall time.
+* *of bare* is the median over the rounds of our rate to the bare rate.
 * Appends are sampled on stores of each size. Each sample passes the peer's 1000th write, at which it optimizes its
   index inside the append; *steady /s* is the rate without calls over 0.5 s. *settle* is what remains to be indexed
   after a round until a search sees everything: wall seconds over all rounds, CPU milliseconds per message.

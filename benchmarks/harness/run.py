@@ -140,7 +140,7 @@ class Run:
             samples = worker.call("append", first=0, count=size)
             peak = worker.call("memory")["peak_mb"]
             worker.call("close")
-        settling = {"settle_s": samples["settle"]["wall_s"], "settle_cpu_ms": samples["settle"]["cpu_s"] * 1e3 / size}
+        settling = {"settle_s": samples["settle"]["own_s"], "settle_cpu_ms": samples["settle"]["cpu_s"] * 1e3 / size}
         return appending([samples]) | settling | {"peak_mb": peak, "before_open_mb": before}
 
     def _build_by_import(self, path: Path, size: int) -> dict[str, float]:

@@ -60,13 +60,13 @@ def _append_at(run: Run, size: int, mode: str) -> None:
             side,
             **appending(series[side]),
             of_bare=statistics.median(_rate(one) / floor for one, floor in zip(series[side], bare, strict=True)),
-            settle_s=sum(one["wall_s"] for one in settling),
+            settle_s=sum(one["own_s"] for one in settling),
             settle_cpu_ms=sum(one["cpu_s"] for one in settling) * 1_000 / (ROUNDS * ROUND_APPENDS),
         )
 
 
 def _rate(series: dict[str, Any]) -> float:
-    return len(series["wall"]) / sum(series["wall"]) * 1_000
+    return len(series["own"]) / sum(series["own"]) * 1_000
 
 
 def turn_part(run: Run) -> None:
@@ -104,7 +104,7 @@ def bulk_part(run: Run) -> None:
 
 
 def _bulk(run: Run, worker: Any, side: str, size: int) -> None:
-    generating = worker.call("corpus_cost", first=0, count=size)["wall_s"] if size > 20_000 else 0.0
+    generating = worker.call("corpus_cost", first=0, count=size)["own_s"] if size > 20_000 else 0.0
     before = worker.call("memory")["now_mb"]
     done = worker.call("bulk", first=0, count=size)
     run.figures.add(
