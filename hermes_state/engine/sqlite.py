@@ -12,13 +12,12 @@ import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.pool import QueuePool
 
-from hermes_state.engine import forks
+from hermes_state.engine import access, forks
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
@@ -82,6 +81,7 @@ class SqliteEngine:
         self._identity: tuple[int, int] | None = None  # device and inode of the open file
         self._looked_at = 0.0
         self._create_file()
+        self._frozen = read_only and access.is_frozen(path)
         self._sqlalchemy = self._make_sqlalchemy_engine()
         forks.watch(self)
 
@@ -127,9 +127,13 @@ class SqliteEngine:
             connection.close()
 
     def _open(self) -> Any:
-        uri = f"file:{quote(str(self.path.absolute()))}?mode={'ro' if self.read_only else 'rw'}"
         connection = self.driver.module.connect(
-            uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
+            access.uri_of(self.path, read_only=self.read_only),
+            uri=True,
+            timeout=0,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
         )
         try:
             retry_while_busy(lambda: self._configure(connection), time.monotonic() + self.busy_budget_s, self.path)
@@ -163,9 +167,11 @@ class SqliteEngine:
         if self._transaction_thread == threading.get_ident() and self._writer is not None:
             yield self._writer
             return
-        waited_s = _READER_BUSY_MS / 1000
-        with translated(self.path, waited_s), self._sqlalchemy.connect() as connection, connection.begin():
-            yield connection
+        if self._frozen:
+            access.make_sure_it_still_is(self.path)
+        with translated(self.path, _READER_BUSY_MS / 1000), self._sqlalchemy.connect() as connection:
+            connection.begin()
+            yield connection  # and closing it rolls back: there is nothing to commit, and a damaged index can fail that
 
     @contextmanager
     def write(self, *, budget_s: float | None = None) -> Iterator[Connection]:
