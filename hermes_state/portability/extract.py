@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from hermes_state.errors import ArchiveDamaged, Conflict, InvalidValue, NotFound
+from hermes_state.errors import ArchiveDamaged, InvalidValue, NotFound
+from hermes_state.portability.appearing import appearing, refuse_existing
 from hermes_state.portability.format import HOME_ROOT, Entry, Kind
 from hermes_state.portability.reader import open_archive
 
@@ -60,8 +61,8 @@ def extract(
         ArchiveDamaged, ArchiveForeign, ArchiveUnsupported, WrongKey, OSError: as the reader.
     """
     beside = target.parent if isinstance(target, Path) else archive.parent
-    if isinstance(target, Path) and not replace and os.path.lexists(target):
-        raise Conflict(f"{target} is there already", hint="choose another name, or say that it may be replaced")
+    if isinstance(target, Path):
+        refuse_existing(target, replace=replace)  # before the archive is read, not only after
     with ExitStack() as stack:
         partial = stack.enter_context(_partial(beside))
         found = _Search(name, partial)
@@ -73,7 +74,7 @@ def extract(
                 raise
             damage = error
         entry = found.result(archive)
-        _deliver(partial, entry, target)
+        _deliver(partial, entry, target, replace=replace)
     return Extracted(entry=entry, damage=damage)
 
 
@@ -116,24 +117,14 @@ class _Search:
         return self.entry
 
 
-def _deliver(partial: BinaryIO, entry: Entry, target: Path | BinaryIO) -> None:
+def _deliver(partial: BinaryIO, entry: Entry, target: Path | BinaryIO, *, replace: bool) -> None:
     partial.seek(0)
     if not isinstance(target, Path):
         shutil.copyfileobj(partial, target, _PIECE)
         return
-    from hermes_state.atomic import sync_dir
-
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.parent)
-    named = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            shutil.copyfileobj(partial, file, _PIECE)
-            file.flush()
-            os.fsync(file.fileno())
+    with appearing(target, replace=replace) as (file, named):
+        shutil.copyfileobj(partial, file, _PIECE)
+        file.flush()
         named.chmod(entry.mode & 0o777)
         os.utime(named, ns=(entry.mtime_ns, entry.mtime_ns))
-        named.replace(target)
-        sync_dir(target.parent)
-    except BaseException:
-        named.unlink(missing_ok=True)
-        raise
+        os.fsync(file.fileno())

@@ -9,12 +9,11 @@ import tempfile
 import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from hermes_state.atomic import sync_dir
-from hermes_state.errors import Conflict, InvalidValue
+from hermes_state.errors import InvalidValue
 from hermes_state.portability import crypt, headers, names
+from hermes_state.portability.appearing import appearing
 from hermes_state.portability.compression import Compressor
 from hermes_state.portability.digests import Lane, Tally, digest_of
 from hermes_state.portability.format import (
@@ -34,6 +33,7 @@ from hermes_state.portability.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
 # [bytes] read from a file at a time.
 _PIECE = 1024 * 1024
@@ -105,8 +105,7 @@ def write_archive(
         ArchiveDamaged: what was written does not read back.
     """
     options, report = options or Options(), report or Report()
-    _refuse_existing(target, replace=options.replace)
-    with _appearing(target, replace=options.replace) as (file, partial):
+    with appearing(target, replace=options.replace) as (file, partial):
         with _encrypted(file, options.lock) as (put, keys):
             tally = _fill(_Writer(put, manifest, options, report, target.parent, progress), entries)
         file.flush()
@@ -144,42 +143,6 @@ def _encrypted(file: BinaryIO, lock: crypt.Lock | None) -> Iterator[tuple[Callab
         sink.abandon()
         raise
     sink.finish()
-
-
-def _refuse_existing(target: Path, *, replace: bool) -> None:
-    if not replace and os.path.lexists(target):
-        raise Conflict(f"{target} is there already", hint="choose another name, or say that it may be replaced")
-
-
-@contextmanager
-def _appearing(target: Path, *, replace: bool) -> Iterator[tuple[BinaryIO, Path]]:
-    """A file that gets its name when the block ends without an error, and is gone otherwise."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.parent)
-    partial = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb", buffering=_PIECE) as file:  # mkstemp made it 0600
-            yield file, partial
-        if replace:
-            partial.replace(target)
-        else:
-            _name_once(partial, target)
-        sync_dir(target.parent)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-
-
-def _name_once(partial: Path, target: Path) -> None:
-    """Rename, but never over a file that another process made in the meantime."""
-    try:
-        os.link(partial, target)
-    except FileExistsError:
-        _refuse_existing(target, replace=False)
-    except OSError:  # a file system without hard links: what is left is to look once more
-        _refuse_existing(target, replace=False)
-        partial.replace(target)
-    else:
-        partial.unlink()
 
 
 def _check(partial: Path, keys: crypt.Keys, whole: str) -> None:

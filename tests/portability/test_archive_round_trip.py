@@ -289,3 +289,20 @@ def test_more_members_than_a_reader_takes_are_refused_while_writing(
     with pytest.raises(InvalidValue, match="at most 10 members"):
         write(tmp_path / "a.tar.zst", [folder("home"), *(file(f"home/{n}") for n in range(20))])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_backup_left_is_cleared_away_and_a_running_ones_is_not(tmp_path: Path) -> None:
+    """Otherwise each crash would leave a file as large as an archive."""
+    (tmp_path / ".a.tar.zst.k1ll3d.partial").write_bytes(b"half")
+    (tmp_path / ".b.tar.zst.k1ll3d.partial").write_bytes(b"another target's")
+    (tmp_path / ".a.tar.zst.l1nk.partial").symlink_to(tmp_path / ".b.tar.zst.k1ll3d.partial")
+
+    def entries() -> Iterable[Entry]:
+        yield folder("home")
+        running = {path.name for path in tmp_path.iterdir()}
+        write(tmp_path / "a.tar.zst")  # a second backup at the same time
+        assert running <= {path.name for path in tmp_path.iterdir()}
+
+    write(tmp_path / "a.tar.zst", entries(), replace=True)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"a.tar.zst", ".b.tar.zst.k1ll3d.partial", ".a.tar.zst.l1nk.partial"}
