@@ -306,3 +306,32 @@ def test_what_a_killed_backup_left_is_cleared_away_and_a_running_ones_is_not(tmp
     write(tmp_path / "a.tar.zst", entries(), replace=True)
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"a.tar.zst", ".b.tar.zst.k1ll3d.partial", ".a.tar.zst.l1nk.partial"}
+
+
+_KILLED = """
+import io, sys, time
+from pathlib import Path
+from hermes_state.portability.format import Entry, Kind
+from hermes_state.portability.manifest import Manifest
+from hermes_state.portability.writer import write_archive
+
+def entries():
+    yield Entry(name="home", kind=Kind.DIR, mode=0o700)
+    print("writing", flush=True)
+    time.sleep(60)
+
+write_archive(Path(sys.argv[1]), Manifest(roots={"home": "/"}), entries())
+"""
+
+
+def test_a_killed_backup_leaves_no_archive_and_the_next_one_works(tmp_path: Path) -> None:
+    """kill -9 amid writing: nothing stands under the name, and one further command tidies up."""
+    command = [sys.executable, "-c", _KILLED, str(tmp_path / "a.tar.zst")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        assert not (tmp_path / "a.tar.zst").exists()
+        process.kill()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".partial"]
+    write(tmp_path / "a.tar.zst")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tar.zst"]
