@@ -347,6 +347,18 @@ SHAPES: dict[str, Shape] = {
     },
     "backup": BACKUP,
     "restore": RESTORE,
+    "restore --merge": {
+        "home": "text",
+        "archive": "text",
+        "sessions_added": "integer",
+        "messages_added": "integer",
+        "memories_added": "integer",
+        "files_added": ["text"],
+        "equal": "integer",
+        "differences": [{"path": "text", "what": "text"}],
+        "retitled": [["text"]],
+        "notices": ["text"],
+    },
     "verify": VERIFICATION,
     "list": {
         "path": "text",

@@ -120,7 +120,7 @@ def restore(
         StoreDamaged, SchemaTooNew, DiskFull: nothing was changed.
         NotFound: the archive has nothing of what was asked for.
     """
-    return _Restore(archive, home, asked or Asked(), keys, limits, progress).run()
+    return Restoring(archive, home, asked or Asked(), keys, limits, progress).run()
 
 
 def plan(
@@ -131,10 +131,12 @@ def plan(
     Raises:
         As `restore`, but for a home that is not empty or in use: that is told.
     """
-    return _Restore(archive, home, asked or Asked(), keys, limits, None).plan()
+    return Restoring(archive, home, asked or Asked(), keys, limits, None).plan()
 
 
-class _Restore:
+class Restoring:
+    """One restore."""
+
     def __init__(
         self,
         archive: Path,
@@ -151,23 +153,25 @@ class _Restore:
     # --- the two ways through -----------------------------------------------------------------------------------
 
     def plan(self) -> Restored:
+        """Read the archive, build only its settings, and say what there is to say."""
         with tempfile.TemporaryDirectory(prefix="hermes-state-plan-") as folder:
             journal = Journal(stage=Path(folder), home=self.home)
             journal.new.mkdir()
-            result = self._build(journal, writes=target.is_settings)
+            result = self.build(journal, writes=target.is_settings)
         if self.home.is_dir():
             result.replaced = [name for name in target.present(self.home) if self.selection.takes(name)]
         return result
 
     def run(self) -> Restored:
+        """All of it."""
         started = time.monotonic()
         recovered = recover(self.home)
         target.check(self.home, force=self.asked.force)
         self._refuse_holders(self.home)
-        with self._stage() as journal, translated_os(journal.stage):
+        with self.stage() as journal, translated_os(journal.stage):
             journal.write()
             reached("stage")
-            result = self._build(journal)
+            result = self.build(journal)
             result.recovered = recovered
             left_out = self._aim(journal, result)
             self._refuse_holders(self.home)
@@ -180,7 +184,7 @@ class _Restore:
         return result
 
     @contextmanager
-    def _stage(self) -> Iterator[Journal]:
+    def stage(self) -> Iterator[Journal]:
         """A stage that is thrown away unless its journal says that more is to be done with it."""
         folder = target.stage_folder(self.home)
         stage = Path(tempfile.mkdtemp(prefix=f".{self.home.name}.", suffix=SUFFIX, dir=folder))
@@ -196,7 +200,8 @@ class _Restore:
 
     # --- building -----------------------------------------------------------------------------------------------
 
-    def _build(self, journal: Journal, writes: Callable[[str], bool] = lambda _: True) -> Restored:
+    def build(self, journal: Journal, writes: Callable[[str], bool] = lambda _: True) -> Restored:
+        """Build the new home in a stage, and prepare it."""
         with open_any(self.archive, keys=self.keys, limits=self.limits) as source:
             prefixes = self._prefixes(source)
             refuse = self._external_refusal(source)

@@ -127,6 +127,7 @@ RUNS = {
     "doctor": (),
     "backup": (),
     "restore": ("{archive}", "--into", "{archive}.home"),
+    "restore --merge": ("{archive}",),
     "verify": ("{archive}",),
     "list": ("{archive}",),
     "show": ("{archive}",),

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_state.commands.invocation import Invocation
+    from hermes_state.portability.crypt import Keys
+    from hermes_state.portability.format import Limits
+    from hermes_state.portability.merge import Merged
     from hermes_state.portability.recover import Recovered
     from hermes_state.portability.restore import Asked, Restored
 
@@ -33,6 +36,7 @@ _SHOWN = 10
         "hermes-state restore backup.tar.zst --into /srv/agent --map /home/ann=/home/bob",
         "hermes-state restore backup.tar.zst --only skills --only memories/MEMORY.md --force",
         "hermes-state restore hermes-backup-2026-01-31.zip     # a backup that Hermes made",
+        "hermes-state restore old-laptop.tar.zst --merge       # its sessions and memories into this home",
         "hermes-state restore --recover                        # after a crash in the middle",
     ),
 )
@@ -55,6 +59,9 @@ _SHOWN = 10
     default=None,
     help="Put files into your home folder that belong to the home. Default: from archives of ours only.",
 )
+@click.option(
+    "--merge", is_flag=True, help="Into a home with content: bring in what is new, change nothing that is there."
+)
 @click.option("--recover", is_flag=True, help="Only finish, or take back, a restore that was cut off.")
 @click.option("--jsonl", is_flag=True, help="JSON Lines: what is being done while it is done, the result at last.")
 @archives.trust_option
@@ -64,6 +71,7 @@ def restore_command(
     archive: Path | None,
     into: Path | None,
     dry_run: bool,
+    merge: bool,
     recover: bool,
     jsonl: bool,
     trust_size: bool,
@@ -87,6 +95,11 @@ def restore_command(
         raise click.UsageError("restore what? Give an archive")
     asked = _asked(chosen)
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
+    if merge:
+        if dry_run:
+            raise click.UsageError("--merge has no --dry-run: it adds only what is new")
+        _merge(invocation, archive, home, asked, keys, limits, jsonl=jsonl)
+        return
     from hermes_state.portability import restore
 
     with watching(invocation, "restoring", jsonl=jsonl) as tell:
@@ -128,6 +141,26 @@ def _partial(result: Restored) -> PartialSuccess:
     if result.source.is_partial:
         reasons.append("the backup itself was partial")
     return PartialSuccess(f"restored, but {'; '.join(map(one_line, reasons[:_SHOWN]))}")
+
+
+def _merge(
+    invocation: Invocation, archive: Path, home: Path, asked: Asked, keys: Keys, limits: Limits, *, jsonl: bool
+) -> None:
+    from hermes_state.portability.merge import merge
+
+    with watching(invocation, "merging", jsonl=jsonl) as tell:
+        result = merge(archive, home, asked, keys=keys, limits=limits, progress=tell)
+    if invocation.json or jsonl:
+        give(invocation, merge_shape(result), jsonl=jsonl)
+        return
+    invocation.say(
+        f"{one_line(str(home))}: {count(result.sessions, 'session')} with {count(result.messages, 'message')}, "
+        f"{count(result.entries, 'memory', 'memories')} and {count(len(result.files), 'file')} added"
+    )
+    for item in result.differences[:_SHOWN]:
+        invocation.note(f"left as it is here: {one_line(item.path)}: {one_line(item.what)}")
+    for line in _more(result.differences):
+        invocation.note(line)
 
 
 def _recover(invocation: Invocation, home: Path) -> None:
@@ -191,6 +224,22 @@ def shape(result: Restored, *, dry_run: bool) -> dict[str, Any]:
         "secrets": result.secrets,
         "notices": list(result.source.notices),
         "recovered": [_recovered(item) for item in result.recovered],
+    }
+
+
+def merge_shape(result: Merged) -> dict[str, Any]:
+    """A merge as JSON."""
+    return {
+        "home": str(result.built.home),
+        "archive": str(result.built.source.path),
+        "sessions_added": result.sessions,
+        "messages_added": result.messages,
+        "memories_added": result.entries,
+        "files_added": result.files,
+        "equal": result.equal,
+        "differences": [{"path": item.path, "what": item.what} for item in result.differences],
+        "retitled": [list(pair) for pair in result.retitled],
+        "notices": list(result.built.source.notices),
     }
 
 
