@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import func, select, update
 
 from hermes_state import index
 from hermes_state.activity import counted_columns, fold, raise_id_floor
 from hermes_state.clock import from_us_or_none
 from hermes_state.conversation import move_conversation
+from hermes_state.errors import StoreDamaged
 from hermes_state.listing import SessionFilter, conditions
 from hermes_state.records import Deletion, Relation
+from hermes_state.resolve import resolve
 from hermes_state.schema import messages, sessions, system_prompts
 from hermes_state.session_rows import in_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sqlalchemy import ColumnElement, Connection, CursorResult
 
@@ -27,13 +29,31 @@ if TYPE_CHECKING:
 _CHUNK = 500
 
 
-def delete_conversation(connection: Connection, session_pk: int, *, dry_run: bool) -> Deletion:
-    """Delete a session, the earlier segments it stands for, and the delegates of all of them.
+def delete(engine: Engine, ref: str, *, dry_run: bool) -> Deletion:
+    """Delete a session, the earlier segments it stands for, and the delegates of all of them; see `Sessions.delete`.
 
     A list shows the tip, so deleting what it shows deletes the whole conversation. Deleting an earlier segment leaves
     the later ones, which go on as the conversation. Branches stay, without their parent.
     """
-    return remove(connection, _with_earlier(connection, [session_pk]), dry_run=dry_run)
+
+    def named(connection: Connection) -> list[int]:
+        return _with_earlier(connection, [resolve(connection, ref)])
+
+    if dry_run:
+        with engine.read() as connection:
+            return remove(connection, named(connection), dry_run=True)
+    return _removing(engine, named)
+
+
+def _removing(engine: Engine, doomed: Callable[[Connection], Sequence[int]]) -> Deletion:
+    """Delete sessions in one transaction. A damaged index hinders no deletion: it is emptied, to be built anew."""
+    try:
+        with engine.write() as connection:
+            return remove(connection, doomed(connection))
+    except StoreDamaged as error:
+        index.MessageIndex(engine).report_damage(error)
+    with engine.write() as connection:
+        return remove(connection, doomed(connection))
 
 
 def _with_earlier(connection: Connection, session_pks: Iterable[int]) -> list[int]:
@@ -62,10 +82,12 @@ def prune(engine: Engine, wanted: SessionFilter, *, include_open: bool, dry_run:
             return remove(connection, _going(connection, going), kept=kept, dry_run=True)
     done = Deletion(kept=kept)
     for batch in _batches(going):
-        with engine.write() as connection:
+
+        def still(connection: Connection, batch: list[int] = batch) -> list[int]:
             rows = _passing(connection, wanted, sessions.c.pk.in_(batch)).fetchall()
-            still = [row for row in rows if include_open or row.ended_at is not None]
-            done = _together(done, remove(connection, _going(connection, still)))
+            return _going(connection, [row for row in rows if include_open or row.ended_at is not None])
+
+        done = _together(done, _removing(engine, still))
     return done
 
 
@@ -173,7 +195,7 @@ def _delete_rows(connection: Connection, doomed: Sequence[int]) -> None:
         delete_messages_of(connection, pk)
     for some in in_chunks(doomed):
         connection.execute(update(sessions).where(c.pk.in_(some)).values(parent_pk=None))
-        connection.execute(delete(sessions).where(c.pk.in_(some)))
+        connection.execute(sessions.delete().where(c.pk.in_(some)))
     for conversation in sorted(conversations):
         _regroup(connection, conversation)
     _drop_unused_prompts(connection)
@@ -227,9 +249,9 @@ def delete_messages_of(connection: Connection, session_pk: int) -> None:
     )
     while rows := connection.execute(batch).fetchall():
         index.forget(connection, rows)
-        connection.execute(delete(messages).where(m.id.in_([row.id for row in rows])))
+        connection.execute(messages.delete().where(m.id.in_([row.id for row in rows])))
 
 
 def _drop_unused_prompts(connection: Connection) -> None:
     used = select(sessions.c.system_prompt_pk).where(sessions.c.system_prompt_pk.is_not(None))
-    connection.execute(delete(system_prompts).where(system_prompts.c.pk.not_in(used)))
+    connection.execute(system_prompts.delete().where(system_prompts.c.pk.not_in(used)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import func, insert, select, update
 
 from hermes_state import titles
 from hermes_state.clock import now_us, to_us
 from hermes_state.codec import clean, to_json
 from hermes_state.conversation import COMPRESSION_END, retip
 from hermes_state.creation import check_source, complete_session, find_origin, insert_session, intern_prompt
-from hermes_state.deletion import delete_conversation, prune
+from hermes_state.deletion import delete, prune
 from hermes_state.errors import InvalidValue, SessionNotFound
 from hermes_state.ids import check_session_id, new_session_id
 from hermes_state.listing import SessionFilter, count_sessions, list_sessions, previews
@@ -186,8 +186,7 @@ class Sessions:
         Raises:
             SessionNotFound, Ambiguous: nothing was deleted.
         """
-        with self._engine.read() if dry_run else self._engine.write() as connection:
-            return delete_conversation(connection, resolve(connection, ref), dry_run=dry_run)
+        return delete(self._engine, ref, dry_run=dry_run)
 
     def prune(self, wanted: SessionFilter, *, include_open: bool = False, dry_run: bool = False) -> Deletion:
         """Delete every session that passes a filter, segment by segment.
@@ -303,7 +302,7 @@ class Sessions:
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             t = session_tags.c
-            connection.execute(delete(session_tags).where(t.session_pk == pk, t.tag.in_(_clean_tags(tags))))
+            connection.execute(session_tags.delete().where(t.session_pk == pk, t.tag.in_(_clean_tags(tags))))
             return load(connection, pk)
 
 

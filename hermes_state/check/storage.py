@@ -23,6 +23,7 @@ def pages(collector: Collector) -> None:
     with collector.snapshot() as connection:
         for complaint in soundness.unsound(connection, full=collector.full):
             kind = Kind.INDEX if soundness.INDEX_TABLE in complaint.name else Kind.DAMAGED
+            kind = Kind.UNUSED if complaint.is_unused_space else kind
             collector.add(kind, complaint.name or "pages", complaint.what)
 
 

@@ -71,7 +71,7 @@ class DamagedFile:
 
     def fingerprint(self) -> str:
         """A name for this damage: the same as long as the same things are wrong, however much is written beside."""
-        lines = sorted(complaints(self._connection, "quick_check"))
+        lines = sorted(complaint.what for complaint in complaints(self._connection, "quick_check"))
         return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:12]
 
     def revision(self) -> str | None:

@@ -37,6 +37,11 @@ class Complaint(NamedTuple):
     name: str
     what: str
 
+    @property
+    def is_unused_space(self) -> bool:
+        """Whether it is about a page that nothing uses, as one of an index that was too damaged to be dropped."""
+        return self.what.endswith("never used")
+
 
 class Dangling(NamedTuple):
     """A row that refers to a row which is not there."""
@@ -60,38 +65,44 @@ def unsound(connection: Connection, *, full: bool) -> list[Complaint]:
         full: also compare every index with its table, entry by entry.
     """
     driver: Any = connection.connection.driver_connection
-    roots: dict[str, None] = {}
+    return complaints(driver, "integrity_check" if full else "quick_check")
+
+
+def complaints(driver: Any, pragma: str) -> list[Complaint]:
+    """What SQLite's own check says. It breaks off at a page it can't go on from; then each table is asked alone."""
+    found: dict[Complaint, None] = {}
+    roots: list[str] = []
     _collect(driver, "SELECT rootpage || ' ' || name FROM sqlite_master WHERE rootpage > 0", roots)
     names = dict(line.split(" ", 1) for line in roots)
-    return [_complaint(line, names) for line in complaints(driver, "integrity_check" if full else "quick_check")]
+    lines: list[str] = []
+    complete = _collect(driver, f"PRAGMA {pragma}({_MOST_LINES})", lines)
+    found.update((_complaint(line, names), None) for line in lines)
+    if complete:
+        return list(found)
+    tables: list[str] = []
+    _collect(driver, "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'", tables)
+    for table in tables:
+        quoted = table.replace('"', '""')
+        lines = []
+        if not _collect(driver, f'PRAGMA {pragma}("{quoted}")', lines) and not lines:
+            lines = [f"{table} can't be read to its end"]
+        found.update((_complaint(line, names, table), None) for line in lines)
+    return list(found) or [Complaint("", "SQLite can't read enough of the file to check it")]
 
 
-def _complaint(line: str, names: dict[str, str]) -> Complaint:
+def _complaint(line: str, names: dict[str, str], table: str = "") -> Complaint:
     match = _TREE.search(line)
     if match:
-        return Complaint(names.get(match[1], ""), line)
-    return Complaint(INDEX_TABLE if INDEX_TABLE in line else "", line)
+        return Complaint(names.get(match[1], table), line)
+    return Complaint(INDEX_TABLE if INDEX_TABLE in line else table, line)
 
 
-def complaints(driver: Any, pragma: str) -> list[str]:
-    """The lines of SQLite's own check. It breaks off at a page it can't go on from; then each table is asked alone."""
-    lines: dict[str, None] = {}
-    if _collect(driver, f"PRAGMA {pragma}({_MOST_LINES})", lines):
-        return list(lines)
-    names: dict[str, None] = {}
-    _collect(driver, "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'", names)
-    for name in names:
-        quoted = name.replace('"', '""')
-        _collect(driver, f'PRAGMA {pragma}("{quoted}")', lines)
-    return list(lines) or ["SQLite can't read enough of the file to check it"]
-
-
-def _collect(driver: Any, statement: str, lines: dict[str, None]) -> bool:
+def _collect(driver: Any, statement: str, lines: list[str]) -> bool:
     """Add the first column of the rows up to the first that can't be read; False when there was one."""
     try:
         for row in driver.execute(statement):
-            if row[0] != "ok":
-                lines.update(dict.fromkeys(str(row[0]).splitlines()))
+            # Line by line: SQLite puts a heading and several complaints into one row.
+            lines += [line for line in str(row[0]).splitlines() if line != "ok" and not line.startswith("*** in ")]
     except Exception as error:
         if not is_driver_error(error) or result_code(error) not in (CORRUPT, NOTADB, IOERR):
             raise

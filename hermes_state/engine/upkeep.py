@@ -56,7 +56,7 @@ def checkpoint(engine: Engine, *, truncate: bool = False, budget_s: float = 0.0)
 
     Args:
         truncate: wait for readers and writers, and make the WAL empty.
-        budget_s: how long to try.
+        budget_s: how long to try while readers of an older state are in the way.
 
     Returns:
         Whether all of it was copied (and the WAL emptied).
@@ -64,7 +64,7 @@ def checkpoint(engine: Engine, *, truncate: bool = False, budget_s: float = 0.0)
     mode = "TRUNCATE" if truncate else "PASSIVE"
     deadline = time.monotonic() + budget_s
     while True:
-        busy, logged, copied = engine.run_alone(f"PRAGMA wal_checkpoint({mode})", budget_s=budget_s)[0]
+        busy, logged, copied = engine.run_alone(f"PRAGMA wal_checkpoint({mode})")[0]
         if not busy and (truncate or logged == copied):
             return True
         if time.monotonic() >= deadline:

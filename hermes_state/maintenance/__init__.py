@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hermes_state.activity import fold
 from hermes_state.engine import upkeep
 from hermes_state.engine.holder import open_elsewhere
-from hermes_state.errors import DiskFull, HermesStateError, StoreBusy
+from hermes_state.errors import DiskFull, HermesStateError, StoreBusy, StoreDamaged
 from hermes_state.maintenance.purge import Purged, purge
 from hermes_state.maintenance.sizes import Sizes, sizes_of
 from hermes_state.maintenance.status import Status, status
@@ -83,23 +83,31 @@ class Maintenance:
         Raises:
             StoreBusy: another process kept the write lock for the whole of the store's budget.
         """
-        deadline = time.monotonic() + budget_s
         clock = _LockClock(progress)
-        complete = not self._index.is_available or self._index.catch_up(budget_s=budget_s)
         with clock.step(), self._engine.write() as connection:
             fold(connection)
-        while self._index.is_available and time.monotonic() < deadline:
-            with clock.step():
-                merged = self._index.merge(steps=1)
-            if not merged:
-                break
-        else:
-            complete = not self._index.is_available
+        complete = self._tidy_index(time.monotonic() + budget_s, clock)
         with clock.step():
             self._engine.run_alone(f"PRAGMA analysis_limit={_ANALYSIS_LIMIT}")
             self._engine.run_alone("PRAGMA optimize")
         upkeep.checkpoint(self._engine)
         return Optimized(steps=clock.steps, longest_lock_s=clock.longest_s, is_complete=complete)
+
+    def _tidy_index(self, deadline: float, clock: _LockClock) -> bool:
+        """Bring the index up to date and merge it until a moment; True when nothing is left to do."""
+        if not self._index.is_available:
+            return True
+        try:
+            if not self._index.catch_up(budget_s=deadline - time.monotonic()):
+                return False
+            while time.monotonic() < deadline:
+                with clock.step():
+                    merged = self._index.merge(steps=1)
+                if not merged:
+                    return True
+        except StoreDamaged as error:
+            self._index.report_damage(error)
+        return False
 
     def checkpoint(self) -> bool:
         """Move the WAL into the database file and empty it. False when readers were in the way for 5 seconds."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_state.engine import outside, upkeep
-from hermes_state.errors import ReadOnlyStore
+from hermes_state.errors import ReadOnlyStore, StoreDamaged
 from hermes_state.maintenance.sizes import copies_of, sizes_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def purge(
         raise ReadOnlyStore(f"{engine.path} was opened read-only")
     before = sizes_of(engine.path)
     if index.is_available:
-        index.purge()
+        _rewrite(index)
     with engine.write() as connection:
         upkeep.forget_statistics(connection)
     maintenance.vacuum(while_open=while_open)
@@ -78,6 +78,15 @@ def purge(
         wal_emptied=emptied,
         found=find_words(engine.path.parent, words) if words else {},
     )
+
+
+def _rewrite(index: MessageIndex) -> None:
+    """Rewrite the index without what was deleted; one that is damaged is built anew, which does the same."""
+    try:
+        index.purge()
+    except StoreDamaged as error:
+        index.report_damage(error)
+        index.purge()
 
 
 def find_words(home: Path, words: Sequence[str]) -> dict[str, tuple[Path, ...]]:

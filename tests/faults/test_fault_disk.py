@@ -1,0 +1,240 @@
+"""Disks that are full, folders that can't be written, paths that are odd."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hermes_state.check import check
+from hermes_state.errors import DiskFull, HermesStateError, ReadOnlyStore, StoreUnavailable
+from hermes_state.store import SessionDB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NOBODY = 65534
+
+
+def fill_until_full(db: SessionDB, session: str) -> int:
+    """Append 10 kB messages until there is no room; how many went in."""
+    text = os.urandom(5_000).hex()
+    stored = 0
+    with pytest.raises(DiskFull) as told:  # noqa: PT012  which of them is refused is what we want to know
+        for _ in range(10_000):
+            db.messages.append(session, role="user", content=f"{stored} {text}")
+            stored += 1
+    assert told.value.retryable
+    return stored
+
+
+def limit_pages(db: SessionDB, count: int | None) -> None:
+    """Let the database grow by so many pages and no more; None: without end."""
+    with db.engine.write() as connection:
+        used = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count={2**31 if count is None else used + count}")
+
+
+def test_a_full_database_is_told_and_nothing_is_lost(db: SessionDB) -> None:
+    """B031: typed error, earlier rows intact, and with room again the same handle goes on."""
+    db.sessions.create("s", source="cli")
+    limit_pages(db, 40)
+    stored = fill_until_full(db, "s")
+    assert stored > 3
+    for write in (
+        lambda: db.messages.append_many("s", [{"role": "user", "content": os.urandom(200_000).hex()}]),
+        lambda: db.sessions.create("t", source="cli", system_prompt=os.urandom(200_000).hex()),
+    ):
+        with pytest.raises(DiskFull):
+            write()
+    assert [m.position for m in db.messages.list("s")] == list(range(stored))
+    assert db.sessions.find("t") is None
+    limit_pages(db, None)
+    assert db.messages.append("s", role="user", content="room again").position == stored
+    assert check(db.engine, full=True).is_sound
+
+
+def test_a_full_disk_inside_a_transaction_undoes_all_of_it(db: SessionDB) -> None:
+    """Also when somebody catches the error inside the block: a half is never committed."""
+    db.sessions.create("s", source="cli")
+    limit_pages(db, 20)
+    huge = os.urandom(300_000).hex()
+
+    def swallow() -> None:
+        with db.engine.write():
+            db.messages.append("s", role="user", content="first")
+            with pytest.raises(DiskFull):
+                db.messages.append_many("s", [{"role": "user", "content": huge}])
+            db.messages.append("s", role="user", content="third")
+
+    try:
+        swallow()
+        expected = ["first", "third"]  # SQLite undid the part only
+    except HermesStateError:
+        expected = []  # SQLite undid the whole transaction
+    assert [m.content for m in db.messages.list("s")] == expected
+    limit_pages(db, None)
+    db.messages.append("s", role="user", content="on")
+    assert check(db.engine, full=True).is_sound
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 3 MB, where the machine lets us mount one; else the test does nothing but say so."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        yield folder / "not mounted"
+        return
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_file_system_is_told_and_nothing_is_lost(small_disk: Path) -> None:
+    """B031: on a real 3 MB disk, with other files in the way; after they are gone the same handle goes on."""
+    if not small_disk.is_dir():
+        return  # nobody may mount here; the test above stands for it
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(b"x" * 1_000_000)
+    with SessionDB.open(small_disk / "s.db") as db:
+        db.sessions.create("s", source="cli")
+        stored = fill_until_full(db, "s")
+        assert stored > 20
+        assert db.messages.count("s") == stored
+        with pytest.raises(DiskFull):
+            db.engine.copy_to(small_disk / "copy.db")
+        assert not [p.name for p in small_disk.iterdir() if "copy" in p.name]
+        with pytest.raises(DiskFull):
+            db.maintenance.vacuum()
+        ballast.unlink()
+        assert db.messages.append("s", role="user", content="room again").position == stored
+        assert check(db.engine).is_sound
+    with SessionDB.open(small_disk / "s.db", read_only=True) as db:
+        assert db.messages.count("s") == stored + 1
+
+
+def test_opening_on_a_full_file_system_is_told(small_disk: Path) -> None:
+    """A store can't be made there; the error is about the disk, and later it works."""
+    if not small_disk.is_dir():
+        return  # nobody may mount here
+    ballast = small_disk / "ballast"
+
+    def fill() -> None:
+        with ballast.open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+
+    with pytest.raises(OSError, match="No space"):
+        fill()
+    with pytest.raises((DiskFull, StoreUnavailable)):
+        SessionDB.open(small_disk / "s.db")
+    ballast.unlink()
+    with SessionDB.open(small_disk / "s.db") as db:
+        db.sessions.create("s", source="cli")
+
+
+def as_nobody(path: Path, code: str) -> str:
+    """What a process without any rights says after `code` with `path` as its argument."""
+    script = (
+        "import os, sys; from hermes_state.store import SessionDB; from hermes_state.errors import HermesStateError\n"
+        "import hermes_state.check, hermes_state.search, sqlalchemy.dialects.sqlite\n"
+        f"if os.geteuid() == 0: os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})\n"
+        f"try:\n    {code}\n"
+        "except HermesStateError as error:\n    print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def opened_to_all(path: Path) -> None:
+    """Let every user walk down to the path (pytest's folders are ours alone)."""
+    for folder in list(path.parents)[:6]:
+        if folder.stat().st_uid == os.geteuid() and str(folder) not in ("/", "/tmp"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+
+
+def test_a_file_that_may_not_be_written_is_read(db: SessionDB) -> None:
+    """Reading works, writing is a typed error that says what to look at."""
+    db.sessions.create("s", source="cli")
+    db.messages.append("s", role="user", content="x")
+    opened_to_all(db.path)
+    for name in (db.path.name, f"{db.path.name}-wal", f"{db.path.name}-shm"):
+        db.path.with_name(name).chmod(0o644)
+    read = "db = SessionDB.open(sys.argv[1], read_only=True); print(db.messages.count())"
+    assert as_nobody(db.path, read) == "1"
+    write = "db = SessionDB.open(sys.argv[1]); db.sessions.create(source='cli')"
+    assert as_nobody(db.path, write).split()[0] in ("ReadOnlyStore", "StoreUnavailable")
+    assert db.sessions.count() == 1
+
+
+def test_a_file_that_may_not_be_read_is_told(db: SessionDB) -> None:
+    """Somebody else's store: the error is about the file and its modes, on both ways to open it."""
+    opened_to_all(db.path)
+    for how in ("", ", read_only=True"):
+        assert as_nobody(db.path, f"SessionDB.open(sys.argv[1]{how})").startswith("StoreUnavailable")
+
+
+def test_a_folder_that_may_not_be_written_is_told(tmp_path: Path) -> None:
+    """A store can't be made there, and a closed one beside it can still be read."""
+    folder = tmp_path / "readonly"
+    with SessionDB.open(folder / "s.db") as db:
+        db.sessions.create("s", source="cli")
+    (folder / "s.db").chmod(0o644)
+    folder.chmod(0o555)
+    opened_to_all(folder / "s.db")
+    assert as_nobody(folder / "new.db", "SessionDB.open(sys.argv[1])").startswith("StoreUnavailable")
+    assert as_nobody(folder / "s.db", "print(SessionDB.open(sys.argv[1], read_only=True).sessions.count())") == "1"
+
+
+@pytest.mark.parametrize("name", ["a#b?c%20 d&e=f.db", "日本 😀.db", "-dash.db", "a'b\"c.db", "x;y.db", "[glob]*?.db"])
+def test_odd_paths_are_just_paths(tmp_path: Path, name: str) -> None:
+    """No character of a path is taken for a part of a URI, an option or a pattern, and no other file is made."""
+    path = tmp_path / "odd #?% folder" / name
+    with SessionDB.open(path) as db:
+        db.sessions.create("s", source="cli")
+        assert db.maintenance.status().copies == ()
+    with SessionDB.open(path, read_only=True) as db:
+        assert db.sessions.count() == 1
+    assert {p.name for p in path.parent.iterdir()} <= {name, f"{name}-wal", f"{name}-shm", f"{name}.lock"}
+    assert [p.name for p in tmp_path.iterdir()] == ["odd #?% folder"]
+
+
+def test_new_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    """Whatever the umask is: 0600 for the store and what SQLite puts beside it, 0700 for a home that was made."""
+    before = os.umask(0o022)
+    try:
+        with SessionDB.open(tmp_path / "home" / "s.db") as db:
+            db.sessions.create("s", source="cli")
+            modes = {p.name: p.stat().st_mode & 0o777 for p in (tmp_path / "home").iterdir()}
+    finally:
+        os.umask(before)
+    assert set(modes) >= {"s.db", "s.db-wal", "s.db-shm"}
+    assert set(modes.values()) == {0o600}
+    assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_what_is_no_file_is_told(tmp_path: Path, read_only: bool) -> None:
+    """A folder, or a missing file to be read: typed, with the path."""
+    (tmp_path / "folder.db").mkdir()
+    with pytest.raises(StoreUnavailable, match=r"folder\.db"):
+        SessionDB.open(tmp_path / "folder.db", read_only=read_only)
+    if read_only:
+        with pytest.raises(StoreUnavailable, match=r"nothing\.db"):
+            SessionDB.open(tmp_path / "nothing.db", read_only=True)
+        assert not (tmp_path / "nothing.db").exists()
+
+
+def test_a_read_only_handle_says_so(db: SessionDB) -> None:
+    """The error of a write names the store, not a line of SQL."""
+    with SessionDB.open(db.path, read_only=True) as reader, pytest.raises(ReadOnlyStore, match="read-only"):
+        reader.sessions.create(source="cli")
