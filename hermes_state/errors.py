@@ -171,9 +171,10 @@ class StoreBusy(HermesStateError):
     retryable = True
 
     def __init__(self, path: str, *, waited_s: float, holder: str = "") -> None:
-        by = f" by {holder}" if holder else " by another process"
+        by = holder or "another process"
+        for_how_long = f"was locked by {by} for {waited_s:.1f} s" if waited_s else f"is in use by {by}"
         super().__init__(
-            f"{path} was locked{by} for {waited_s:.1f} s; nothing was written",
+            f"{path} {for_how_long}; nothing was written",
             hint="try again, or end the process that holds it",
         )
         self.path = path
