@@ -22,6 +22,7 @@ from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
 from hermes_state.engine.statements import APPEND_OPTIONAL, append_statement
+from hermes_state.engine.turns import Turns
 from hermes_state.engine.waiting import retry_while_busy
 from hermes_state.errors import HandleUnusable, ReadOnlyStore, StoreBusy, StoreUnavailable
 
@@ -78,6 +79,7 @@ class SqliteEngine:
         self._writer: Connection | None = None
         self._raw_writer: Any = None  # the driver's connection inside `_writer`
         self._transaction_thread = 0  # the thread inside `write()`, or 0
+        self._turns = Turns(path)
         self._identity: tuple[int, int] | None = None  # device and inode of the open file
         self._looked_at = 0.0
         self._create_file()
@@ -198,7 +200,7 @@ class SqliteEngine:
         self._check_in_place()
         try:
             self._transaction_thread = threading.get_ident()
-            retry_while_busy(writer.begin, deadline, self.path)
+            retry_while_busy(writer.begin, deadline, self.path, self._turns.waiting)
             yield writer
             self._commit(writer)
         except BaseException:
@@ -267,7 +269,9 @@ class SqliteEngine:
                 if not is_busy(error) or self._transaction_thread:
                     raise translate(error, self.path) from error
                 with translated(self.path):
-                    rows = retry_while_busy(lambda: raw.execute(sql, values).fetchall(), deadline, self.path)
+                    rows = retry_while_busy(
+                        lambda: raw.execute(sql, values).fetchall(), deadline, self.path, self._turns.waiting
+                    )
             return rows[0] if rows else None
         finally:
             self._write_lock.release()
@@ -331,6 +335,8 @@ class SqliteEngine:
         if self._unusable:  # it was closed while we waited
             self._write_lock.release()
             self._check_usable()
+        if not self._transaction_thread:
+            self._turns.before_write(deadline - budget_s)
         return deadline
 
     def _check_in_place(self) -> None:
@@ -384,6 +390,7 @@ class SqliteEngine:
                 self._writer.close()
                 self._writer = self._raw_writer = None
             self._sqlalchemy.dispose()
+            self._turns.close()
         forks.forget(self)
 
 
