@@ -280,6 +280,28 @@ def searchable_text(content: str | bytes | None, content_format: int | None, too
     return text
 
 
+def says_something(message: Columns) -> bool:
+    """Whether a message has content or calls. Blanks and empty parts are none: a failed summary looks like that."""
+    content = message.get("content")
+    if content is None or message.get("tool_calls"):
+        return bool(message.get("tool_calls"))
+    if message.get("content_format") is None:
+        return bool(unpack(content).strip())
+    return any(_says(part) for part in _parts(from_json(content)))
+
+
+def _parts(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _says(part: Any) -> bool:
+    if isinstance(part, str):
+        return bool(part.strip())
+    if isinstance(part, dict) and isinstance(part.get("text"), str):
+        return bool(part["text"].strip())
+    return part is not None and part not in ({}, [])
+
+
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import String, case, cast, func, insert, select, update
 
 from hermes_state.activity import FOLD_EVERY, fold, recount
-from hermes_state.codec import Columns, decode, from_json
+from hermes_state.codec import Columns, decode, from_json, says_something
 from hermes_state.errors import InvalidValue, MessageNotFound
 from hermes_state.packing import unpack
 from hermes_state.records import Message, MessageState, Rewind
@@ -195,7 +195,7 @@ def compact(
     connection: Connection, session_pk: int, session_id: str, summary: Sequence[Columns], keep_last: int
 ) -> list[Message]:
     """Archive the active messages but the last ones; the summary goes before those, which move behind it."""
-    if not any(message.get("content") or message.get("tool_calls") for message in summary):
+    if not any(map(says_something, summary)):
         raise InvalidValue(
             "the summary is empty; nothing was compacted", hint="keep the transcript and summarise again"
         )

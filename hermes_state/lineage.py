@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, literal, select
 
 from hermes_state import edits, titles
 from hermes_state.clock import now_us
-from hermes_state.codec import FieldsOf, encode, message_fields
+from hermes_state.codec import FieldsOf, encode, message_fields, says_something
 from hermes_state.conversation import seal, segments_of
 from hermes_state.errors import InvalidValue, LeaseHeld, MessageNotFound
 from hermes_state.leases import compression_lease, is_held
@@ -68,7 +68,7 @@ class Lineage:
         """
         now = now_us()
         encoded = [encode(self._fields_of(message), now) for message in messages]
-        if not any(message.get("content") or message.get("tool_calls") for message in encoded):
+        if not any(map(says_something, encoded)):
             raise InvalidValue(
                 f"no summary to continue session {session_id} with; it was not compressed",
                 hint="keep the session and summarise again",

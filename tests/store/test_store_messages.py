@@ -383,7 +383,10 @@ def test_keeping_more_than_there_is_keeps_all(db: SessionDB) -> None:
     assert [m.content for m in db.messages.list(target)] == ["sum", "a", "b"]
 
 
-@pytest.mark.parametrize("summary", [[], [{"role": "user", "content": ""}], [{"role": "user", "content": None}]])
+NOTHING = [None, "", " \n", [], {}, [{"type": "text", "text": " "}], ["", None]]
+
+
+@pytest.mark.parametrize("summary", [[], *([{"role": "user", "content": content}] for content in NOTHING)])
 def test_an_empty_summary_compacts_nothing(db: SessionDB, summary: list[dict[str, Any]]) -> None:
     """B064: a summariser that failed loses no message, in place or by rotation."""
     target = session(db)
