@@ -1,7 +1,7 @@
 """Archives against their bars: writing, verifying and memory, beside `tar | zstd` on the same files in the same run.
 
     python benchmarks/portability.py --mb 1000 --files 5000
-    python benchmarks/portability.py --mb 4000 --only verify,memory --json portability.json
+    python benchmarks/portability.py --mb 4000 --only verify --repeat 5 --json portability.json
 
 A home of one large file (rows of text, as a store has) and many small ones is made in a temporary folder. Each
 measurement runs in a process of its own, so that its peak memory is its own. A bar that is missed does not change
@@ -37,7 +37,9 @@ MB = 1_000_000
 PIECE = 1024 * 1024
 SEED = 20260720
 #: Columns of the table when stdout is not a terminal.
-PIPE_WIDTH = 140
+PIPE_WIDTH = 150
+#: What others read: written also when it is not measured.
+NEEDED = ("write", "write encrypted, read back", "tar | zstd -T0")
 
 
 # --- the home -----------------------------------------------------------------------------------------------------
@@ -157,6 +159,8 @@ def run(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         make_home(home, options.mb, options.files)
         for name in tasks(home, work):
             if options.only and not any(word in name for word in options.only.split(",")):
+                if name in NEEDED:
+                    _once(name, home, work)
                 continue
             best = min((_once(name, home, work) for _ in range(options.repeat)), key=lambda one: one["seconds"])
             content = best["content_bytes"] or options.mb * MB
@@ -193,13 +197,14 @@ def report(figures: dict[str, Any], console: Console) -> bool:
     console.print(
         f"{facts['cores']} cores, load {facts['load']:.1f}, SHA-256 {facts['sha256_mb_per_s']} MB/s in one thread"
     )
-    table = Table("what", "MB/s of content", "seconds", "CPU s", "peak MB", "archive MB", "bar")
+    table = Table("what", "MB/s of content", "MB per CPU s", "seconds", "CPU s", "peak MB", "archive MB", "bar")
     met = True
     for name, one in figures["results"].items():
         words, is_met = verdict(name, one)
         met = met and is_met
-        cells = (one["mb_per_s"], one["seconds"], one["cpu_s"], one["peak_mb"], one["archive_bytes"] / MB)
-        table.add_row(name, f"{cells[0]:.0f}", f"{cells[1]:.2f}", *(f"{cell:.1f}" for cell in cells[2:]), words)
+        per_cpu = f"{one['content_bytes'] / MB / one['cpu_s']:.0f}" if one["cpu_s"] > 1 else ""
+        cells = (one["seconds"], one["cpu_s"], one["peak_mb"], one["archive_bytes"] / MB)
+        table.add_row(name, f"{one['mb_per_s']:.0f}", per_cpu, *(f"{cell:.1f}" for cell in cells), words)
     console.print(table)
     return met
 
