@@ -255,3 +255,52 @@ with SessionDB.open(sys.argv[1], read_only=True) as db, db.engine.read() as conn
         assert [m.content for m in db.messages.list("s")] == ["a", "b", "c"]
     with SessionDB.open(path) as fresh:
         assert fresh.messages.count("s") == 3
+
+
+def test_an_append_is_no_part_of_another_threads_transaction(path: Path) -> None:
+    """It waits for that transaction and is committed on its own, however that one ends."""
+    with SessionDB.open(path) as db:
+        db.sessions.create("s", source="cli")
+        thread = threading.Thread(target=lambda: db.messages.append("s", role="user", content="mine"))
+
+        def fail() -> None:
+            with db.engine.write():
+                db.messages.append("s", role="user", content="theirs")
+                thread.start()
+                thread.join(0.1)
+                assert thread.is_alive()
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            fail()
+        thread.join()
+        assert [m.content for m in db.messages.list("s")] == ["mine"]
+
+
+def test_a_copy_made_beside_writers_is_one_moment_of_the_store(path: Path, tmp_path: Path) -> None:
+    """Whole and sound, with every message committed before it began, and it needs no WAL."""
+    with SessionDB.open(path, synchronous="NORMAL") as db:
+        db.sessions.create("s", source="cli")
+        stop = threading.Event()
+
+        def keep_writing() -> None:
+            n = 0
+            while not stop.is_set():
+                db.messages.append("s", role="user", content=f"{n} " + "x" * 500)
+                n += 1
+
+        thread = threading.Thread(target=keep_writing)
+        thread.start()
+        for n in range(5):
+            before = db.messages.count("s")
+            copy = tmp_path / f"copy{n}.db"
+            db.engine.copy_to(copy)
+            with SessionDB.open(copy, read_only=True) as copied:
+                stored = copied.messages.list("s")
+                assert len(stored) >= before
+                assert [str(m.content).split()[0] for m in stored] == [str(k) for k in range(len(stored))]
+                assert check(copied.engine).is_sound
+            assert copy.stat().st_mode & 0o777 == 0o600
+        stop.set()
+        thread.join()
+    assert not [p.name for p in tmp_path.iterdir() if "partial" in p.name]

@@ -238,3 +238,37 @@ def test_a_read_only_handle_says_so(db: SessionDB) -> None:
     """The error of a write names the store, not a line of SQL."""
     with SessionDB.open(db.path, read_only=True) as reader, pytest.raises(ReadOnlyStore, match="read-only"):
         reader.sessions.create(source="cli")
+
+
+def test_a_failing_write_leaves_the_handle_usable(tmp_path: Path) -> None:
+    """An I/O error of the system (here: a file size limit) is typed; once it is over, the same handle writes again."""
+    code = """
+import os, resource, sys
+from hermes_state.check import check
+from hermes_state.errors import DiskFull, StoreUnavailable
+from hermes_state.store import SessionDB
+db = SessionDB.open(sys.argv[1])
+db.sessions.create("s", source="cli")
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, hard))
+stored, text = 0, os.urandom(5000).hex()
+try:
+    while stored < 1000:
+        db.messages.append("s", role="user", content=text); stored += 1
+except (StoreUnavailable, DiskFull):
+    try:
+        with db.engine.write():
+            db.messages.append_many("s", [{"role": "user", "content": text}] * 50)
+    except (StoreUnavailable, DiskFull):
+        print("refused")
+assert db.messages.count("s") == stored
+resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+db.messages.append("s", role="user", content="on")
+with db.engine.write():
+    db.messages.append("s", role="user", content="and on")
+print(db.messages.count("s") - stored, check(db.engine, full=True).is_sound)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "s.db")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["refused", "2 True"]
