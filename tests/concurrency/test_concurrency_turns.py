@@ -6,13 +6,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
 import hermes_state.engine.turns as module
 from hermes_state.engine.turns import Turns
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 _WAIT = """
 import sys
