@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hermes_state.text import And, Any, Leaf, Not, Or, Phrase, Prefix, Word, fold
+from hermes_state.search.forms import other_forms
+from hermes_state.text import And, Any, Leaf, Not, Or, Phrase, Prefix, Term, Word, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hermes_state.text import Query, Term
+    from hermes_state.text import Query
     from hermes_state.text.query import Node
 
 Single = Word | Phrase | Prefix
@@ -69,7 +70,7 @@ class Plan:
 
 def make_plan(query: Query) -> Plan:
     """The plan of a parsed query."""
-    node = query.node
+    node = None if query.node is None else _with_forms(query.node)
     if node is None:
         return Plan(query=query, node=None)
     if isinstance(node, Not):
@@ -84,6 +85,18 @@ def make_plan(query: Query) -> Plan:
         stops=tuple(piece for piece in every if piece.stop and piece not in pieces)[:MAX_PIECES],
         characters=tuple(_characters(pieces)),
     )
+
+
+def _with_forms(node: Node) -> Node:
+    """The tree with irregular forms beside each plain word; quoted words stay as they are."""
+    if isinstance(node, Not):
+        return Not(_with_forms(node.operand))
+    if isinstance(node, Any | Or | And):
+        return type(node)(tuple(_with_forms(operand) for operand in node.operands))
+    if not isinstance(node, Word) or node.stop or len(node.words) != 1 or node.grams:
+        return node
+    others = tuple(Term(words=(form,)) for form in other_forms(node.words[0]))
+    return replace(node, exact=(*node.exact, *others)) if others else node
 
 
 def together(pieces: Sequence[Piece]) -> Node:

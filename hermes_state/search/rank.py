@@ -42,7 +42,7 @@ class Weights:
     """
 
     k1: float = 1.0
-    b: float = 0.25
+    b: float = 0.2
     all_words: float = 0.4
     stop: float = 0.3
     character: float = 0.3
@@ -53,8 +53,8 @@ class Weights:
     half_life_days: float = 30.0
     tool: float = 0.5
     automation: float = 0.7
-    further: float = 0.4
-    spread: float = 1.0
+    further: float = 0.5
+    spread: float = 1.5
 
 
 DEFAULT_WEIGHTS = Weights()

@@ -41,7 +41,7 @@ def test_no_query_raises(store: SessionDB, query: str) -> None:
     store.search.conversations(query)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(contents=st.lists(sentences, min_size=1, max_size=8), query=sentences)
 def test_the_index_and_a_look_at_the_messages_agree(contents: list[str], query: str) -> None:
     """With FTS5 and without it the same messages are found, in the same order of time."""

@@ -145,3 +145,12 @@ def test_prefixes_find_all_words_that_begin_so(
     assert set(texts(db, "blue-gre*")) == {"blue-green", "blue-grey"}
     assert texts(db, "xyz*") == []
     assert len(texts(db, "deplo*", sort="newest")) == 5
+
+
+def test_irregular_forms_are_found_unless_quoted(db: SessionDB, say: Say) -> None:
+    """A question asks where somebody went, the answer says that they go; a quotation means what it says."""
+    say("we go to Lisbon", "she went to Porto", "the kids of my wife", "children's books")
+    assert set(texts(db, "went")) == {"we go to Lisbon", "she went to Porto"}
+    assert texts(db, '"went"') == ["she went to Porto"]
+    assert texts(db, "child") == ["children's books"]
+    assert ">>>went<<<" in next(hit.snippet for hit in db.search.messages("go Porto"))
