@@ -373,6 +373,7 @@ def main() -> int:
     if options.serve_peer:
         serve_peer(options.serve_peer)
         return 0
+    sys.path.append(str(Path(__file__).resolve().parent.parent))  # a checkout that is not installed
     if options.data is None:
         parser.error("which folder holds the data?")
     sides: dict[str, Any] = {"ours": Ours}
