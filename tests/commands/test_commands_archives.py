@@ -58,6 +58,7 @@ def test_a_sound_archive(call: Call, archive: Path) -> None:
 def test_the_exit_code_says_what_an_archive_is(
     call: Call, archive: Path, damage: object, code: int, verdict: str
 ) -> None:
+    """With words and with --json alike."""
     archive.write_bytes(damage(archive.read_bytes()))  # type: ignore[operator]
     answer = call("verify", str(archive), "--json")
     assert (answer.exit_code, answer.json["verdict"]) == (code, verdict)
@@ -67,6 +68,7 @@ def test_the_exit_code_says_what_an_archive_is(
 
 
 def test_a_noted_digest_is_compared(call: Call, archive: Path) -> None:
+    """Another archive under the same name proves itself, but is not the noted one."""
     digest = call("verify", str(archive), "--json").json["digest"]
     assert call("verify", str(archive), "--expect", digest.upper()).exit_code == 0
     archive.unlink()
@@ -75,6 +77,7 @@ def test_a_noted_digest_is_compared(call: Call, archive: Path) -> None:
 
 
 def test_an_archive_that_is_not_there(call: Call, tmp_path: Path) -> None:
+    """The system's own words, as an error of the contract."""
     answer = call("verify", str(tmp_path / "none"), "--json")
     assert (answer.exit_code, answer.error["kind"]) == (17, "store_unavailable")
 
@@ -89,6 +92,7 @@ def test_names_reach_no_terminal_as_commands(call: Call, archive: Path) -> None:
 
 
 def test_a_folder_is_listed(call: Call, archive: Path) -> None:
+    """By its name in the archive, or below the home."""
     for below in ("home/config.yaml", "config.yaml"):
         members = call("list", str(archive), below, "--json").json["members"]
         assert [member["name"] for member in members] == ["home/config.yaml"]
@@ -104,6 +108,7 @@ def test_show_reads_the_manifest_alone(call: Call, archive: Path) -> None:
 
 
 def test_extract_to_a_file_and_to_stdout(call: Call, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each refusal has its exit code."""
     monkeypatch.chdir(archive.parent)
     assert call("extract", str(archive), "config.yaml").exit_code == 0
     assert (archive.parent / "config.yaml").read_bytes() == b"model: x\n"
@@ -113,6 +118,7 @@ def test_extract_to_a_file_and_to_stdout(call: Call, archive: Path, monkeypatch:
 
 
 def test_diff_of_archives_and_of_a_home(call: Call, archive: Path, tmp_path: Path) -> None:
+    """Exit code 1 and a line for each difference."""
     write(tmp_path / "b.tar.zst", b"model: y\n")
     same = call("diff", str(archive), str(archive))
     assert (same.exit_code, same.stdout) == (0, "")

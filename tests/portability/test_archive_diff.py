@@ -46,10 +46,12 @@ def test_two_archives_of_the_same_do_not_differ(tmp_path: Path) -> None:
     ],
 )
 def test_each_kind_of_difference_is_told(tmp_path: Path, before: list[Entry], after: list[Entry], what: str) -> None:
+    """One word each; content counts more than mode."""
     assert differences(tmp_path, [folder("home"), *before], [folder("home"), *after]) == [("home/x", what)]
 
 
 def test_a_damaged_archive_is_compared_with_nothing(tmp_path: Path) -> None:
+    """A comparison with unproven bytes would say nothing."""
     write(tmp_path / "a.tar.zst")
     (tmp_path / "a.tar.zst").write_bytes((tmp_path / "a.tar.zst").read_bytes()[:-1])
     with pytest.raises(ArchiveDamaged):

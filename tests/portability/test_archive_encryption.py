@@ -88,6 +88,7 @@ def test_what_pyrage_writes_with_a_passphrase_is_read() -> None:
 
 
 def test_an_encrypted_archive_is_verified_with_its_key(pair: tuple[Lock, Keys], tmp_path: Path) -> None:
+    """And nothing of its content can be seen in the file."""
     lock, keys = pair
     written = write(tmp_path / "a.tar.zst.age", lock=lock)
     result = verify(tmp_path / "a.tar.zst.age", keys=keys)
@@ -96,6 +97,7 @@ def test_an_encrypted_archive_is_verified_with_its_key(pair: tuple[Lock, Keys], 
 
 
 def test_a_wrong_key_or_none_is_told(pair: tuple[Lock, Keys], tmp_path: Path) -> None:
+    """As that, never as damage."""
     write(tmp_path / "a.tar.zst.age", lock=pair[0])
     other = pyrage.x25519.Identity.generate()
     for keys in (Keys(), Keys(passphrase="wrong", identities=(str(other),)), Keys(passphrase=lambda: "")):
@@ -131,6 +133,7 @@ def test_a_passphrase_that_would_eat_the_memory_is_refused() -> None:
 
 
 def test_headers_that_never_end_are_refused() -> None:
+    """Before they fill the memory."""
     for raw in (crypt.MAGIC + b"-> X25519 " + b"a" * 100_000, crypt.MAGIC + b"-> a\n" * 50_000, crypt.MAGIC):
         with pytest.raises(ArchiveDamaged):
             decrypted(raw, Keys(passphrase=SECRET))
@@ -160,11 +163,13 @@ def _write_and_finish(sink: Any, content: bytes) -> None:
 
 @pytest.mark.parametrize("given", [{}, {"recipients": ("age1x",), "passphrase": "x"}, {"passphrase": ""}])
 def test_recipients_or_a_passphrase_and_not_both(given: dict[str, Any]) -> None:
+    """age has no file for both."""
     with pytest.raises(InvalidValue):
         Lock(**given)
 
 
 def test_what_is_no_recipient_or_identity_is_told(tmp_path: Path) -> None:
+    """Before anything is written."""
     with pytest.raises(InvalidValue, match="no recipient"):
         write(tmp_path / "a.age", lock=Lock(recipients=("age1nonsense",)))
     assert list(tmp_path.iterdir()) == []
@@ -185,6 +190,7 @@ def test_the_age_program_opens_it(tmp_path: Path, identity: Any) -> None:
 
 @pytest.mark.skipif(shutil.which("age") is None, reason="needs the age program")
 def test_what_the_age_program_encrypts_is_read(tmp_path: Path, identity: Any) -> None:
+    """A sound archive that somebody encrypted later."""
     write(tmp_path / "a.tar.zst")
     recipient = str(identity.to_public())
     command = ["age", "-r", recipient, "-o", "a.tar.zst.age", "a.tar.zst"]
@@ -193,6 +199,7 @@ def test_what_the_age_program_encrypts_is_read(tmp_path: Path, identity: Any) ->
 
 
 def test_without_the_extra_the_command_to_install_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing optional package is no traceback."""
     monkeypatch.setitem(sys.modules, "pyrage", None)
     with pytest.raises(MissingExtra) as caught:
         crypt.encrypting(io.BytesIO(), Lock(recipients=("age1x",)))

@@ -35,6 +35,7 @@ def test_a_file_comes_out_with_its_mode_and_time(archive: Path, name: str) -> No
 
 
 def test_set_id_bits_do_not_come_out(tmp_path: Path) -> None:
+    """An archive can't make a file that runs as its owner."""
     write(tmp_path / "a.tar.zst", [folder("home"), file("home/run", b"#!", mode=0o6755)])
     extract(tmp_path / "a.tar.zst", "run", tmp_path / "run")
     assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o755
@@ -51,6 +52,7 @@ def test_the_exact_name_wins(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_told(archive: Path) -> None:
+    """And nothing is left behind."""
     for name, error in (("nothing", NotFound), ("empty", InvalidValue), ("docs", InvalidValue)):
         with pytest.raises(error):
             extract(archive, name, archive.parent / "out")
@@ -58,6 +60,7 @@ def test_what_is_no_file_is_told(archive: Path) -> None:
 
 
 def test_a_target_that_is_there_is_kept_unless_told(archive: Path) -> None:
+    """No file of a person is overwritten silently."""
     target = archive.parent / "out"
     target.write_text("mine")
     with pytest.raises(Conflict):
@@ -68,6 +71,7 @@ def test_a_target_that_is_there_is_kept_unless_told(archive: Path) -> None:
 
 
 def test_a_link_that_is_the_target_is_replaced_and_not_followed(archive: Path) -> None:
+    """Nothing is written through a link."""
     victim, target = archive.parent / "victim", archive.parent / "out"
     victim.write_text("precious")
     target.symlink_to(victim)

@@ -95,16 +95,19 @@ def test_a_cut_at_every_boundary_is_damage(raw: bytes, tmp_path: Path) -> None:
 
 
 def test_a_cut_anywhere_is_damage(small: bytes, tmp_path: Path) -> None:
+    """Every length from nothing to one byte too few."""
     for at in range(len(small)):
         assert damaged(tmp_path, small[:at]).verdict is Verdict.DAMAGED, at
 
 
 @pytest.mark.parametrize("tail", [b"\0", b"x", b"\0" * 10_000, FRAME_HEAD])
 def test_what_follows_the_end_is_damage(raw: bytes, tmp_path: Path, tail: bytes) -> None:
+    """Also zeros, which many programs pass over."""
     assert damaged(tmp_path, raw + tail).findings.listed[0].code == "trailing"
 
 
 def test_an_archive_behind_an_archive_is_damage(small: bytes, tmp_path: Path) -> None:
+    """Most zstd readers would give both."""
     assert damaged(tmp_path, small + small).verdict is Verdict.DAMAGED
 
 
@@ -122,6 +125,7 @@ def test_damage_names_the_member(raw: bytes, tmp_path: Path) -> None:
 
 
 def test_a_cut_names_where_it_is(raw: bytes, tmp_path: Path) -> None:
+    """The member in whose content the file ends."""
     assert damaged(tmp_path, raw[:150_000]).findings.listed[0].member == "home/a.bin"
 
 
@@ -201,6 +205,7 @@ def test_a_size_that_is_too_small_or_too_large_is_damage(tmp_path: Path) -> None
 
 
 def test_a_newer_version_and_unknown_features_are_refused_by_name(tmp_path: Path) -> None:
+    """So that a person knows what to upgrade for."""
     path = tmp_path / "a.tar.zst"
     with (
         pytest.raises(ArchiveUnsupported, match="format version 2"),
@@ -244,11 +249,13 @@ def test_a_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limits", [Limits(entries=5), Limits(total_bytes=1000)])
 def test_absolute_limits_hold(tmp_path: Path, limits: Limits) -> None:
+    """Members in all, and bytes in all."""
     write(tmp_path / "a.tar.zst")
     assert verify(tmp_path / "a.tar.zst", limits=limits).findings.listed[0].code == "bomb"
 
 
 def test_a_manifest_is_bounded_before_it_is_read(tmp_path: Path) -> None:
+    """It is the one member that is always held in memory."""
     path = forge(tmp_path / "a.tar.zst", [], manifest=b" " * (17 * 1024 * 1024))
     assert verify(path).findings.listed[0].code == "manifest"
 
@@ -277,6 +284,7 @@ def test_no_step_of_decompression_gives_more_than_a_block(raw: bytes) -> None:
     ],
 )
 def test_a_foreign_file_is_told_for_what_it_looks_like(tmp_path: Path, content: bytes, what: str) -> None:
+    """By its first bytes, whatever its name."""
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(ArchiveForeign, match=what), open_archive(tmp_path / "x"):
         pass
@@ -300,6 +308,7 @@ def test_another_tar_in_zstd_is_foreign(tmp_path: Path, level: int) -> None:
 
 
 def test_a_fifo_and_a_folder_are_foreign_and_nothing_waits(tmp_path: Path) -> None:
+    """Opening a FIFO would wait for a writer for ever."""
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", tmp_path):
         assert verify(path).verdict is Verdict.FOREIGN
@@ -364,6 +373,8 @@ def test_a_full_disk_at_any_write_leaves_nothing(tmp_path: Path, monkeypatch: py
 
 
 def test_an_error_of_the_collector_leaves_nothing(tmp_path: Path) -> None:
+    """No file and no thread."""
+
     def entries() -> Any:
         yield folder("home")
         raise RuntimeError("a bug")
@@ -468,6 +479,7 @@ def test_no_mutation_at_length(small: bytes, raw: bytes, tmp_path: Path) -> None
 
 
 def test_a_manifest_needs_its_home() -> None:
+    """And roots that are plain names."""
     from hermes_state.errors import InvalidValue
 
     for roots in ({}, {"external": "/"}, {"home": "/", "../x": "/"}):

@@ -79,6 +79,7 @@ def test_a_zip_backup_is_read_below_our_roots(tmp_path: Path, prefix: str) -> No
 
 
 def test_what_lay_outside_the_home_stands_under_a_root_of_its_own(tmp_path: Path) -> None:
+    """The peer's `_external/` can't reach into the home."""
     path = zipped(tmp_path / "a.zip", {"config.yaml": b"", "_external/.honcho/config.json": b"{}"})
     assert [name for name in read(path) if name.startswith("external")] == [
         "external",
@@ -88,6 +89,7 @@ def test_what_lay_outside_the_home_stands_under_a_root_of_its_own(tmp_path: Path
 
 
 def test_modes_are_kept_and_set_id_bits_are_not(tmp_path: Path) -> None:
+    """The peer's own import loses the former."""
     path = zipped(tmp_path / "a.zip", {"config.yaml": b""}, external_attr=(stat.S_IFREG | 0o4751) << 16)
     with open_foreign(path) as archive:
         assert [entry.mode for entry, _ in archive.members()] == [0o700, 0o751]
@@ -101,6 +103,7 @@ def test_a_profile_is_read_below_our_root(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", ["zip", "tgz"])
 def test_verify_says_foreign_readable_and_unproven(tmp_path: Path, make: str) -> None:
+    """Its checksums are compared, and that is all they are."""
     path = tmp_path / f"a.{make}"
     _ = zipped(path, HOME) if make == "zip" else tarred(path, *((f"p/{n}", c) for n, c in HOME.items()))
     result = verify(path)
@@ -126,6 +129,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_in_a_zip_are_refused(tmp_path: Path, name: str) -> None:
+    """In every spelling, below the home and outside of it."""
     with pytest.raises(ArchiveDamaged) as caught:
         read(zipped(tmp_path / "a.zip", {"config.yaml": b"", name: b"evil"}))
     assert caught.value.code == "name"
@@ -150,6 +154,7 @@ def test_a_name_with_a_nul_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_name_twice_is_refused(tmp_path: Path) -> None:
+    """The second would overwrite what the first was checked for."""
     path = zipped(tmp_path / "a.zip", {"config.yaml": b"1", "config.yamX": b"2"})
     path.write_bytes(path.read_bytes().replace(b"config.yamX", b"config.yaml"))
     with pytest.raises(ArchiveDamaged, match="was there before"):
@@ -157,18 +162,21 @@ def test_a_name_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_below_a_file_is_refused(tmp_path: Path) -> None:
+    """It can't be made on any system."""
     with pytest.raises(ArchiveDamaged):
         read(zipped(tmp_path / "a.zip", {"config.yaml": b"", "a": b"", "a/b": b""}))
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK, stat.S_IFDIR])
 def test_a_zip_member_that_is_no_file_is_refused(tmp_path: Path, kind: int) -> None:
+    """Links, pipes, devices, and a folder that calls itself a file."""
     with pytest.raises(ArchiveDamaged, match="no file or folder"):
         read(zipped(tmp_path / "a.zip", {"config.yaml": b"/etc/passwd"}, external_attr=(kind | 0o777) << 16))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
 def test_a_profile_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
+    """Links, pipes and devices."""
     info = tarfile.TarInfo("p/x")
     info.type, info.linkname = kind, "/etc/passwd"
     with pytest.raises(ArchiveDamaged, match="no file or folder"):
@@ -176,6 +184,7 @@ def test_a_profile_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes
 
 
 def test_a_zip_that_holds_no_home_is_foreign(tmp_path: Path) -> None:
+    """Any zip file opens; not any is a backup."""
     with pytest.raises(ArchiveForeign, match="no Hermes home"):
         read(zipped(tmp_path / "a.zip", {"readme.txt": b""}))
 
@@ -194,6 +203,7 @@ def test_a_damaged_member_is_told_when_it_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", ["zip", "tgz"])
 def test_a_cut_anywhere_is_no_crash(tmp_path: Path, make: str) -> None:
+    """Every seventh length: our errors, no others."""
     path = tmp_path / f"a.{make}"
     _ = zipped(path, HOME) if make == "zip" else tarred(path, *((f"p/{n}", c) for n, c in HOME.items()))
     raw = path.read_bytes()
@@ -205,6 +215,7 @@ def test_a_cut_anywhere_is_no_crash(tmp_path: Path, make: str) -> None:
 
 @pytest.mark.parametrize("make", ["zip", "tgz"])
 def test_a_bomb_is_refused(tmp_path: Path, make: str) -> None:
+    """By what it says, before it is expanded."""
     path, zeros = tmp_path / f"a.{make}", bytes(5_000_000)
     _ = zipped(path, {"state.db": zeros}) if make == "zip" else tarred(path, ("p/state.db", zeros))
     with pytest.raises(ArchiveDamaged) as caught:
@@ -237,6 +248,7 @@ def test_a_long_name_in_a_profile_is_bounded(tmp_path: Path) -> None:
 
 
 def test_an_archive_of_ours_is_none_of_the_peers(tmp_path: Path) -> None:
+    """Nor is anything else."""
     for content in (b"", b"\x28\xb5\x2f\xfd", b"hello"):
         (tmp_path / "x").write_bytes(content)
         with pytest.raises(ArchiveForeign):

@@ -17,11 +17,13 @@ DIGESTS = {1: "b2a140a6c5e5e95e5a42ff50f74537c795655020561dbdbdfdefc57b97df5bc0"
 
 
 def test_there_is_one_for_every_version() -> None:
+    """A new version comes with its golden archive."""
     assert {*DIGESTS} == {*range(1, VERSION + 1)}
 
 
 @pytest.mark.parametrize("version", DIGESTS)
 def test_an_archive_of_that_version_is_sound_and_reads_the_same(version: int) -> None:
+    """Manifest, report, members and content."""
     path = GOLDEN / f"format-{version}.tar.zst"
     assert verify(path, expect=DIGESTS[version]).verdict is Verdict.SOUND
     with open_archive(path) as archive:

@@ -54,6 +54,7 @@ def test_python_reads_the_same_from_it(entry: Entry) -> None:
 
 @pytest.mark.parametrize("size", [8**11 - 1, 8**11, 2**40])
 def test_sizes_from_8_gib_on_stand_in_a_pax_header(size: int) -> None:
+    """Eleven octal digits end there."""
     raw = headers.encode(Entry(name="home/big", size=size))
     assert (b"size=%d\n" % size in raw) == (size >= 8**11)
     assert read(raw) == Entry(name="home/big", size=size)
@@ -94,6 +95,7 @@ def _tar(format_: int, **fields: object) -> bytes:
     ],
 )
 def test_types_that_no_archive_holds_are_refused_by_name(flag: bytes, what: str) -> None:
+    """Hard links and devices are how tars do harm."""
     with pytest.raises(ArchiveDamaged, match=what) as caught:
         read(_tar(tarfile.USTAR_FORMAT, type=flag))
     assert caught.value.code == "type"
@@ -125,6 +127,7 @@ def test_headers_of_other_programs_are_refused(fields: dict[str, object]) -> Non
     ],
 )
 def test_pax_records_that_are_not_canonical_are_refused(records: bytes) -> None:
+    """Wrong lengths, unknown and repeated keys, needless ones, another order."""
     plain = headers.encode(Entry(name="home/x"))
     head = headers._block(headers.PAX_NAME, mode=0o600, size=len(records), mtime=0, flag=b"x", link=b"")
     with pytest.raises(ArchiveDamaged):
@@ -132,12 +135,14 @@ def test_pax_records_that_are_not_canonical_are_refused(records: bytes) -> None:
 
 
 def test_a_pax_header_is_bounded_before_it_is_read() -> None:
+    """Whatever size it says."""
     head = headers._block(headers.PAX_NAME, mode=0o600, size=2**30, mtime=0, flag=b"x", link=b"")
     with pytest.raises(ArchiveDamaged, match="are the limit"):
         read(head)
 
 
 def test_the_tar_ends_with_two_blocks_of_zeros() -> None:
+    """One is a tar that was cut off."""
     assert read(END_OF_TAR) is None
     with pytest.raises(ArchiveDamaged, match="one block"):
         read(bytes(512) + b"x" * 512)

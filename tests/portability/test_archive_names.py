@@ -55,6 +55,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_that_no_system_should_see_are_refused(name: str) -> None:
+    """Traversal, absolute, drives, backslashes, NUL, and names that are too long."""
     assert names.fault(name) is not None
 
 
@@ -80,6 +81,7 @@ def test_names_that_no_system_should_see_are_refused(name: str) -> None:
     ],
 )
 def test_odd_names_that_are_sound_are_kept(name: str, tmp_path: Path) -> None:
+    """Homes have them: any script, 255 bytes, bytes that are no UTF-8."""
     write(tmp_path / "a.tar.zst", [folder("home"), file(name, b"x")])
     with open_archive(tmp_path / "a.tar.zst") as archive:
         assert [entry.name for entry, _ in archive.members()] == ["home", name]
@@ -126,6 +128,7 @@ def test_members_that_stand_where_they_must_not_are_refused(members: list[Entry]
 
 
 def test_the_writer_leaves_out_what_a_reader_would_refuse_and_says_so(tmp_path: Path) -> None:
+    """One bad name is no reason to have no backup."""
     bad = [file("home/../evil"), file("home/nowhere/x"), file("home/zero"), link("home/l", ""), file("home/m", mode=-1)]
     written = write(tmp_path / "a.tar.zst", [*sample(), *bad])
     assert [item["name"] for item in written.report.omitted] == [entry.name for entry in bad]
@@ -133,6 +136,7 @@ def test_the_writer_leaves_out_what_a_reader_would_refuse_and_says_so(tmp_path: 
 
 
 def test_clashes_devices_and_links_out_are_told_and_not_wrong(tmp_path: Path) -> None:
+    """They are sound where they come from, and may surprise elsewhere."""
     members = [
         folder("home"),
         file("home/A.md"),
@@ -171,6 +175,7 @@ def test_clashes_devices_and_links_out_are_told_and_not_wrong(tmp_path: Path) ->
     ],
 )
 def test_a_link_leads_out_by_its_text(name: str, target: str, out: bool) -> None:
+    """Counted from the folder it lies in."""
     assert names.leads_out(name, target) is out
 
 

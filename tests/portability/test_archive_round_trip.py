@@ -72,6 +72,7 @@ def test_any_tree_comes_back(tmp_path: Path, tree: dict[str, bytes | str | None]
 
 
 def test_verify_tells_what_it_read(tmp_path: Path) -> None:
+    """The same digest and counts as the writer told."""
     written = write(tmp_path / "a.tar.zst")
     result = verify(tmp_path / "a.tar.zst", expect=written.whole)
     assert (result.verdict, result.whole, result.members) == (Verdict.SOUND, written.whole, written.members)
@@ -86,6 +87,7 @@ def test_another_digest_than_the_noted_one_is_damage(tmp_path: Path) -> None:
 
 
 def test_the_same_home_gives_the_same_content_digests_but_another_archive(tmp_path: Path) -> None:
+    """The manifest has an id and a time of its own."""
     first, second = write(tmp_path / "a.tar.zst"), write(tmp_path / "b.tar.zst")
     assert first.whole != second.whole  # the manifest has another id
 
@@ -133,6 +135,7 @@ def test_content_of_unknown_size_is_found_out_beside_the_target(
 
 
 def test_a_file_that_shrinks_is_filled_up_and_reported(tmp_path: Path) -> None:
+    """Its size stands before its content and can't be taken back."""
     written = write(tmp_path / "a.tar.zst", [folder("home"), file("home/log", b"abc", size=1000), file("home/y", b"y")])
     assert [item["name"] for item in written.report.incomplete] == ["home/log"]
     assert "at byte 3 of 1000" in written.report.incomplete[0]["reason"]
@@ -141,6 +144,7 @@ def test_a_file_that_shrinks_is_filled_up_and_reported(tmp_path: Path) -> None:
 
 
 def test_a_file_that_grows_is_taken_as_it_was(tmp_path: Path) -> None:
+    """A log that is written to is a sound file of its first bytes."""
     written = write(tmp_path / "a.tar.zst", [folder("home"), file("home/log", b"abcdef", size=3)])
     assert read_all(tmp_path / "a.tar.zst")[1][1] == b"abc"
     assert not written.report.is_partial
@@ -162,6 +166,8 @@ def test_a_file_that_cannot_be_read_on_is_reported_and_the_rest_goes_in(tmp_path
 
 
 def test_a_file_that_cannot_be_opened_is_left_out_and_reported(tmp_path: Path) -> None:
+    """With the system's reason."""
+
     def refuse() -> io.BytesIO:
         raise PermissionError(13, "Permission denied")
 
@@ -189,6 +195,7 @@ def test_the_report_reaches_the_reader(tmp_path: Path) -> None:
 
 
 def test_a_report_of_too_many_long_names_is_cut_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup of hours must not fail for its own report."""
     monkeypatch.setattr("hermes_state.portability.manifest.MAX_JSON_BYTES", 10_000)
     report = Report()
     for n in range(1000):
@@ -217,6 +224,7 @@ def test_an_archive_is_private_from_its_first_byte(tmp_path: Path) -> None:
 
 
 def test_an_archive_that_is_there_is_not_replaced_unless_told(tmp_path: Path) -> None:
+    """Yesterday's backup is not a scratch file."""
     (tmp_path / "a.tar.zst").write_bytes(b"precious")
     with pytest.raises(Conflict, match="is there already"):
         write(tmp_path / "a.tar.zst")
@@ -239,6 +247,7 @@ def test_of_two_backups_at_once_one_is_refused_and_neither_is_broken(tmp_path: P
 
 
 def test_members_are_read_once(tmp_path: Path) -> None:
+    """A second loop would silently give nothing."""
     write(tmp_path / "a.tar.zst")
     with open_archive(tmp_path / "a.tar.zst") as archive:
         list(archive.members())
@@ -273,6 +282,7 @@ def test_verify_imports_nothing_of_the_store() -> None:
 
 
 def test_the_manifest_comes_back(tmp_path: Path) -> None:
+    """Roots, features, and facts that the format knows nothing of."""
     manifest = Manifest(
         roots=ROOTS | {"external": "/home/ann"}, required_restore=("rebuild-indexes",), facts={"x": [1]}
     )
