@@ -1,12 +1,14 @@
 """What hermes-state does, on a store of its own: `make demo`.
 
 Conversations in four scripts are written through the library, as an agent would; then the installed command finds and
-shows them. Every line under a `$` is what that command printed.
+shows them; at last the home is backed up, lost, and restored elsewhere. Every line under a `$` is what that command
+printed.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -92,14 +94,29 @@ def show(*args: str) -> None:
     subprocess.run([program, *args], check=True)
 
 
+def move(home: Path, folder: Path) -> None:
+    """Ann's home is backed up and lost; Bob restores it at another place and finds the same."""
+    archive, user = folder / "backup.tar.zst", folder / "bob"
+    (home / "config.yaml").write_text(f"terminal:\n  cwd: {home}/work   # where the agent works\n")
+    show("backup", str(archive))
+    show("verify", str(archive))
+    print(f"\n$ rm -r {home}")
+    shutil.rmtree(home)
+    user.mkdir()
+    os.environ |= {"HOME": str(user), "USER": "bob", "HERMES_HOME": str(user / ".hermes")}
+    show("restore", str(archive))
+    show("search", "升级", "失败")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hermes-state-demo-") as folder:
-        home = Path(folder)
+        home = Path(folder) / "ann" / ".hermes"
         write(home)
         os.environ["HERMES_HOME"] = str(home)
         print(f"{len(CONVERSATIONS)} conversations in four scripts are in {home}/hermes_state.db")
         for args in TOUR:
             show(*args)
+        move(home, Path(folder))
 
 
 if __name__ == "__main__":

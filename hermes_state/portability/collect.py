@@ -50,7 +50,12 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOut:
-    """Something that a rule leaves out. `files` and `bytes` are lower bounds where `is_counted` is false."""
+    """Something that a rule leaves out.
+
+    Attributes:
+        files, bytes: how much; lower bounds where `is_counted` is false.
+        is_runtime: it describes processes of one machine, or is one end of a connection to one.
+    """
 
     path: str
     reason: str
@@ -58,6 +63,7 @@ class LeftOut:
     files: int = 1
     bytes: int = 0
     is_counted: bool = True
+    is_runtime: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,9 +185,11 @@ class _Walk:
     def _child(self, path: str, entry: os.DirEntry[str], names: frozenset[str], reason: str) -> None:
         rule = self.rules.decide(path, entry.path, is_dir=False, names=names)
         status = entry.stat(follow_symlinks=False)
-        why = (reason if rule is None else rule.reason) or _SPECIAL.get(stat.S_IFMT(status.st_mode))
+        special = _SPECIAL.get(stat.S_IFMT(status.st_mode))
+        why = (reason if rule is None else rule.reason) or special
         if why:
-            self.result.left_out.append(LeftOut(path=path, reason=why, bytes=status.st_size))
+            is_runtime = bool(special or (rule and rule.is_runtime))
+            self.result.left_out.append(LeftOut(path=path, reason=why, bytes=status.st_size, is_runtime=is_runtime))
             return
         if reason:
             self._add_parents(path)

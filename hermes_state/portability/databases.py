@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
-from hermes_state.engine.failures import is_driver_error, translated
+from hermes_state.engine.failures import is_busy, is_driver_error, translated
 from hermes_state.errors import StoreBusy
 from hermes_state.portability.derived import DerivedIndex, find, shadows_of
 from hermes_state.portability.tables import Entry, SchemaChanged, copy_tables, is_virtual, quoted, schema_of, uri
@@ -132,6 +132,24 @@ def _snapshot(source: Path) -> Iterator[Any]:
     immutable = not os.access(source.parent, os.W_OK) and not wal.exists()
     with reading(source, immutable=immutable) as connection:
         yield connection
+
+
+def is_open_elsewhere(path: Path) -> bool:
+    """Whether another connection has a database in WAL mode open, as far as SQLite's own locks tell.
+
+    For systems that don't say which process has a file open. Without the WAL, only a transaction shows.
+    """
+    module = newest_driver().module
+    with closing(module.connect(uri(path, "rw"), uri=True, isolation_level=None, timeout=0)) as connection:
+        try:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+        except Exception as error:
+            if not is_busy(error):
+                raise
+            return True
+    return False
 
 
 def kind_of(schema: list[Entry]) -> Kind:

@@ -47,6 +47,11 @@ def _own_descriptors() -> list[int]:
     return list(range(_MAX_DESCRIPTORS))
 
 
+def can_tell() -> bool:
+    """Whether this system says which process has a file open."""
+    return Path("/proc/self/fd").is_dir()
+
+
 def holders(folder: Path) -> list[Holder]:
     """Which files in a folder are open in which process, this one too, where the system can tell (Linux)."""
     root = os.path.realpath(folder)

@@ -103,6 +103,7 @@ def _complete_ours(path: Path) -> None:
         index = MessageIndex(db.engine)
         if index.is_available:
             index.catch_up()
+    path.with_name(f"{path.name}.lock").unlink(missing_ok=True)  # nobody else ever had this file open
     if not had_snapshots and snapshots.exists():  # of before the migration: the archive is just that
         shutil.rmtree(snapshots)
 

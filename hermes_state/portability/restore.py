@@ -18,12 +18,12 @@ from hermes_state.engine.failures import translated_os
 from hermes_state.errors import HermesStateError, HomeInUse, NotFound
 from hermes_state.portability import prepare, swap, target, units
 from hermes_state.portability.build import Builder, Built
-from hermes_state.portability.databases import SIDECARS
+from hermes_state.portability.databases import SIDECARS, is_open_elsewhere
 from hermes_state.portability.external import is_forbidden
 from hermes_state.portability.format import HOME_ROOT
 from hermes_state.portability.journal import SUFFIX, Journal, State
 from hermes_state.portability.opening import Source, open_any
-from hermes_state.portability.ownership import Holder, holders
+from hermes_state.portability.ownership import Holder, can_tell, holders
 from hermes_state.portability.placing import place_external
 from hermes_state.portability.recover import Recovered, locked, recover
 from hermes_state.portability.relocate import Map, Moved, relocate_files
@@ -179,7 +179,7 @@ class Restoring:
             result.carried = swap.carry_over(journal)
             result.not_placed = place_external(journal)
             result.kept = swap.tidy(journal)
-            result.carried += [item.path for item in left_out if item.path not in journal.carry]
+            result.carried += [item.path for item in left_out]
         result.seconds = time.monotonic() - started
         return result
 
@@ -262,7 +262,7 @@ class Restoring:
             journal.units, journal.fills = parts.units, parts.fills
             result.filled, result.left_open = list(parts.fills), parts.left_open
             stays = [item for item in there.left_out if "/" not in item.path]
-        journal.carry = [item.path for item in there.left_out if item not in stays]
+        journal.carry = [item.path for item in there.left_out if item not in stays and not item.is_runtime]
         journal.carry_folders = there.opened
         if self.asked.keep:
             journal.keep = str(target.kept_place(self.home, journal.stage))
@@ -304,12 +304,22 @@ class Restoring:
             raise HomeInUse(
                 f"this process has {own[0].path} open; nothing was changed", hint="close it first", pids=[own[0].pid]
             )
+        if not can_tell():
+            self._refuse_open_databases(home)
         if found and not self.asked.live:
             raise HomeInUse(
                 f"{found[0]}; nothing was changed",
                 hint="end it, or restore into the live home with --live",
                 pids=sorted({holder.pid for holder in found}),
             )
+
+    def _refuse_open_databases(self, home: Path) -> None:
+        """Where the system doesn't say who has a file open, SQLite's locks say at least that somebody has."""
+        for path in prepare.databases_in(home):
+            if not self.asked.live and is_open_elsewhere(path):
+                raise HomeInUse(
+                    f"a process has {path} open; nothing was changed", hint="end it, or restore into it with --live"
+                )
 
     def _holders(self, folder: Path) -> list[Holder]:
         """Who has something of a home open, but for stages of restores, our own among them."""

@@ -300,6 +300,17 @@ class TestLive:
         assert result.kept is not None
         assert rows(result.kept / "state.db")["sessions"]
 
+    def test_where_the_system_does_not_say_who(
+        self, archive: Path, home: Path, holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without a list of open files SQLite's own locks tell that somebody has a database open."""
+        monkeypatch.setattr("hermes_state.portability.restore.holders", lambda folder: [])
+        monkeypatch.setattr("hermes_state.portability.restore.can_tell", lambda: False)
+        before = look(home)
+        with pytest.raises(HomeInUse):
+            restore(archive, home, FORCE)
+        assert look(home) == before
+
     def test_our_own_handle(self, archive: Path, home: Path) -> None:
         """In the process that has the home open a restore is refused even when told: it must close it first."""
         with SessionDB.open(home=home), pytest.raises(HomeInUse) as caught:
