@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.portability import headers
@@ -11,6 +12,7 @@ from hermes_state.portability.compression import Compressor
 from hermes_state.portability.digests import Tally, digest_of
 from hermes_state.portability.format import DIGESTS, END_OF_TAR, MANIFEST, OWN_MODE, REPORT, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report, dump
+from hermes_state.portability.verify import Verification, verify
 from hermes_state.portability.writer import Options, Written, write_archive
 
 if TYPE_CHECKING:
@@ -115,3 +117,22 @@ def flip_byte(raw: bytes, position: int, bit: int = 0) -> bytes:
     changed = bytearray(raw)
     changed[position] ^= 1 << bit
     return bytes(changed)
+
+
+def incompressible(seed: int = 1) -> list[Entry]:
+    """Content in several blocks, so that the frame has structure."""
+    make = random.Random(seed).randbytes
+    return [folder("home"), file("home/a.bin", make(200_000)), file("home/b.txt", b"b" * 300_000), file("home/c", b"c")]
+
+
+def damaged(tmp_path: Path, raw: bytes) -> Verification:
+    """What `verify` says of these bytes."""
+    path = tmp_path / "damaged.tar.zst"
+    path.write_bytes(raw)
+    return verify(path)
+
+
+def sealed(folder_: Path, entries: Iterable[Entry] | None = None) -> bytes:
+    """The bytes of a sound archive."""
+    write(folder_ / "sealed.tar.zst", entries, replace=True)
+    return (folder_ / "sealed.tar.zst").read_bytes()
