@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,11 +12,6 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from hermes_state.atomic import sync_dir
 from hermes_state.errors import Conflict
-
-try:
-    import fcntl
-except ImportError:  # Windows: an open file can't be deleted there anyway, which is all the lock is for
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +90,7 @@ def _made(target: Path) -> tuple[int, Path]:
 def _clear(target: Path) -> None:
     """Delete what killed processes left behind under such a name: gigabytes, on a full disk."""
     for left in target.parent.glob(f"{glob.escape(_prefix(target))}*{_SUFFIX}"):
-        if fcntl is None or left.is_symlink() or not left.is_file():
+        if left.is_symlink() or not left.is_file():
             continue
         try:
             descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
@@ -108,9 +104,11 @@ def _clear(target: Path) -> None:
 
 
 def _is_locked_by_us(descriptor: int) -> bool:
-    """Lock a file until it is closed; false where another process has it, or the file system knows no locks."""
-    if fcntl is None:
+    """Lock a file until it is closed; false where another process has it, or the system knows no such locks."""
+    if sys.platform == "win32":
         return False
+    import fcntl
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
