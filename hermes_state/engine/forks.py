@@ -1,35 +1,107 @@
-"""What becomes of open engines in a forked child: they refuse all work, since their handles belong to the parent."""
+"""What becomes of open engines when the process forks.
+
+SQLite keeps in its own memory which locks a process holds, per file. A child that inherits this believes that it holds
+them as well: it waits for a write lock that nobody of its process will ever give back, and it never takes the lock that
+keeps the last one to close from removing the WAL it writes to. So all connections are closed before a fork and opened
+again when the parent needs them. In the child the engines refuse all work; it opens its own, on a clean slate.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
 import weakref
-from typing import Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# How long a fork waits for transactions of other threads, in seconds. One that takes longer is inherited unfinished,
+# and so is one of the forking thread itself: then the child may wait for its own shadow when it writes.
+WAIT_S = 1.0
 
 
-class _Abandonable(Protocol):
+class _Forkable(Protocol):
+    def stop(self, timeout_s: float) -> bool: ...
+    def go_on(self, stopped: bool) -> None: ...
     def abandon(self) -> None: ...
 
 
-_live: weakref.WeakSet[_Abandonable] = weakref.WeakSet()
+_live: weakref.WeakSet[_Forkable] = weakref.WeakSet()
 # Kept alive for ever: closing a copied SQLite handle in the child could drop the parent's WAL.
 _inherited: list[object] = []
 
 
-def watch(engine: _Abandonable) -> None:
-    """Call `abandon` of an engine in every child that is forked while it is open."""
+class _Forking(threading.local):
+    """The engines that this thread stopped for a fork, and whether their writers were."""
+
+    def __init__(self) -> None:
+        self.stopped: list[tuple[_Forkable, bool]] = []
+
+
+_forking = _Forking()
+
+
+class Gate:
+    """Lets anybody in until it is shut; who shuts it waits until those inside are out."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = self._shut = 0
+
+    @contextmanager
+    def passed(self) -> Iterator[None]:
+        """Be inside for a block."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._shut)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                if self._shut:
+                    self._changed.notify_all()
+
+    def shut(self, timeout_s: float) -> None:
+        """Let nobody in, and wait so long for those inside."""
+        with self._changed:
+            self._shut += 1
+            self._changed.wait_for(lambda: not self._inside, max(timeout_s, 0.0))
+
+    def reopen(self) -> None:
+        """Undo one `shut`."""
+        with self._changed:
+            self._shut -= 1
+            self._changed.notify_all()
+
+
+def watch(engine: _Forkable) -> None:
+    """Stop an engine before every fork while it is open, and abandon it in the child."""
     _live.add(engine)
 
 
-def forget(engine: _Abandonable) -> None:
+def forget(engine: _Forkable) -> None:
     """The engine was closed."""
     _live.discard(engine)
 
 
+def _stop_before() -> None:
+    _forking.stopped = [(engine, engine.stop(WAIT_S)) for engine in list(_live)]
+
+
+def _go_on_in_parent() -> None:
+    stopped, _forking.stopped = _forking.stopped, []
+    for engine, is_stopped in stopped:
+        engine.go_on(is_stopped)
+
+
 def _abandon_in_child() -> None:
+    _forking.stopped = []
     for engine in list(_live):
         engine.abandon()
         _inherited.append(engine)
 
 
-os.register_at_fork(after_in_child=_abandon_in_child)
+os.register_at_fork(before=_stop_before, after_in_parent=_go_on_in_parent, after_in_child=_abandon_in_child)

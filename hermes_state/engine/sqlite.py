@@ -80,6 +80,7 @@ class SqliteEngine:
         self._raw_writer: Any = None  # the driver's connection inside `_writer`
         self._transaction_thread = 0  # the thread inside `write()`, or 0
         self._turns = Turns(path)
+        self._readers = forks.Gate()
         self._identity: tuple[int, int] | None = None  # device and inode of the open file
         self._looked_at = 0.0
         self._create_file()
@@ -315,7 +316,7 @@ class SqliteEngine:
             DiskFull, StoreUnavailable, StoreDamaged: nothing is left of the copy.
         """
         self._check_usable()
-        with translated(self.path):
+        with self._readers.passed(), translated(self.path):
             source = self._connect()
             try:
                 copy_database(source, target, self.driver.module)
@@ -375,6 +376,21 @@ class SqliteEngine:
 
     # --- closing -----------------------------------------------------------------------------------------------
 
+    def stop(self, timeout_s: float) -> bool:
+        """Close every connection before a fork, as far as others let us in time; True when nobody writes any more."""
+        deadline = time.monotonic() + timeout_s
+        stopped = self._write_lock.acquire(timeout=timeout_s)
+        self._readers.shut(deadline - time.monotonic())
+        if stopped and not self._transaction_thread:
+            self._disconnect()
+        return stopped
+
+    def go_on(self, stopped: bool) -> None:
+        """In the parent, after the fork: connections are opened again when they are needed."""
+        self._readers.reopen()
+        if stopped:
+            self._write_lock.release()
+
     def abandon(self) -> None:
         """Make this copy refuse all work: it was inherited through fork and belongs to the parent."""
         self._unusable = "was inherited through fork"
@@ -386,12 +402,15 @@ class SqliteEngine:
             return
         with self._write_lock:
             self._unusable = "was closed"
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = self._raw_writer = None
-            self._sqlalchemy.dispose()
+            self._disconnect()
             self._turns.close()
         forks.forget(self)
+
+    def _disconnect(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = self._raw_writer = None
+        self._sqlalchemy.dispose()
 
 
 def _casefold(text: str | None) -> str | None:

@@ -7,13 +7,16 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hermes_state.check import check
 from hermes_state.errors import HandleUnusable
 from hermes_state.store import SessionDB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Start = Any
 
@@ -80,6 +83,61 @@ def test_a_forked_child_that_ends_leaves_the_parents_wal(path: Path) -> None:
         with SessionDB.open(path) as other:
             assert other.messages.count("s") == 50
         assert path.with_name(f"{path.name}-wal").exists()
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_has_locks_of_its_own(path: Path) -> None:
+    """What it commits is in the file after the parent closed, which by the parent's locks would remove the WAL."""
+    ready, closed = os.pipe(), os.pipe()
+    db = SessionDB.open(path)
+    db.sessions.create("s", source="cli")
+    child = os.fork()
+    if child == 0:
+        try:
+            fresh = SessionDB.open(path)
+            fresh.messages.append("s", role="user", content="before")
+            os.write(ready[1], b"1")
+            os.read(closed[0], 1)
+            fresh.messages.append("s", role="user", content="after")
+        finally:
+            os._exit(0)
+    os.read(ready[0], 1)
+    db.close()
+    os.write(closed[1], b"1")
+    os.waitpid(child, 0)
+    with SessionDB.open(path) as again:
+        assert [m.content for m in again.messages.list("s")] == ["before", "after"]
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_forked_amid_appends_and_reads_can_write(path: Path) -> None:
+    """B040: it inherits no transaction of another thread, so it never waits for itself."""
+    with SessionDB.open(path, synchronous="NORMAL") as db:
+        db.sessions.create("s", source="cli")
+        stop = threading.Event()
+
+        def keep(work: Callable[[], object]) -> None:
+            while not stop.is_set():
+                work()
+
+        busy = (lambda: db.messages.append("s", role="user", content="x"), lambda: db.messages.list("s", limit=50))
+        threads = [threading.Thread(target=keep, args=(work,)) for work in busy]
+        for thread in threads:
+            thread.start()
+
+        def anew() -> str:
+            with SessionDB.open(path, busy_budget_s=5) as fresh:
+                return fresh.messages.append("s", role="tool", content="child").role
+
+        try:
+            assert [in_fork(anew) for _ in range(8)] == ["tool"] * 8
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        assert db.messages.count("s") == db.sessions.get("s").message_count
+        assert len(db.messages.list("s", roles=["tool"])) == 8
+        assert check(db.engine, full=True).is_sound
 
 
 def test_threads_share_one_handle(path: Path) -> None:
