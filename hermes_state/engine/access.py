@@ -1,15 +1,69 @@
-"""How a database file is opened: for writing, for reading, or as one that can't change."""
+"""A database file as the system has it: made with tight modes, opened by its path, and still the one its path names."""
 
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from hermes_state.errors import HandleUnusable
+from hermes_state.engine.failures import translated_os
+from hermes_state.errors import HandleUnusable, StoreUnavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def make_sure_it_exists(path: Path, *, read_only: bool) -> None:
+    """Make the file with tight modes, before SQLite can make it with the umask's; for reading it must be there.
+
+    Raises:
+        StoreUnavailable: it is not, or can't be made.
+    """
+    if read_only:
+        with translated_os(path):
+            exists = path.is_file()
+        if not exists:
+            raise StoreUnavailable(f"there is no store at {path}", hint="open it for writing once, or check --home")
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Only ever a new file: opening and closing a descriptor of a live one would drop SQLite's locks.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise StoreUnavailable(f"{path} can't be created: {error.strerror}") from error
+
+
+class Place:
+    """The file that an engine has open, and whether its path still leads there.
+
+    Attributes:
+        looked_at: when that was last looked at, in seconds of `time.monotonic`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity: tuple[int, int] | None = None
+        self.looked_at = 0.0
+
+    def found(self) -> tuple[int, int]:
+        """The device and inode that the path leads to now."""
+        try:
+            found = self._path.stat()
+        except OSError as error:
+            raise HandleUnusable(f"{self._path} was removed while it was open", hint="open a new SessionDB") from error
+        return found.st_dev, found.st_ino
+
+    def check(self) -> None:
+        """Refuse to write into a file that was removed or swapped: nobody would ever read it again."""
+        self.looked_at = time.monotonic()
+        identity = self.found()
+        if self._identity is None:
+            self._identity = identity
+        elif identity != self._identity:
+            raise HandleUnusable(f"{self._path} was replaced while it was open", hint="open a new SessionDB")
 
 
 def uri_of(path: Path, *, read_only: bool) -> str:

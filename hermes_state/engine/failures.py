@@ -145,4 +145,4 @@ def translated_os(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _disk_full(path) from error
-        raise StoreUnavailable(f"{path} can't be written: {error.strerror or error}") from error
+        raise StoreUnavailable(f"{path} can't be used: {error.strerror or error}") from error

@@ -7,7 +7,6 @@ other; reads take connections of their own from a pool, and WAL keeps them clear
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from contextlib import contextmanager
@@ -81,31 +80,13 @@ class SqliteEngine:
         self._transaction_thread = 0  # the thread inside `write()`, or 0
         self._turns = Turns(path)
         self._readers = forks.Gate()
-        self._identity: tuple[int, int] | None = None  # device and inode of the open file
-        self._looked_at = 0.0
-        self._create_file()
+        self._place = access.Place(path)
+        access.make_sure_it_exists(path, read_only=read_only)
         self._frozen = read_only and access.is_frozen(path)
         self._sqlalchemy = self._make_sqlalchemy_engine()
         forks.watch(self)
 
     # --- opening -----------------------------------------------------------------------------------------------
-
-    def _create_file(self) -> None:
-        """Make the file with tight modes before SQLite can make it with the umask's."""
-        if self.read_only:
-            if not self.path.is_file():
-                raise StoreUnavailable(
-                    f"there is no store at {self.path}", hint="open it for writing once, or check --home"
-                )
-            return
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # Only ever a new file: opening and closing a descriptor of a live one would drop SQLite's locks.
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            return
-        except OSError as error:
-            raise StoreUnavailable(f"{self.path} can't be created: {error.strerror}") from error
 
     def _make_sqlalchemy_engine(self) -> sqlalchemy.Engine:
         engine = sqlalchemy.create_engine(
@@ -122,10 +103,10 @@ class SqliteEngine:
     def _connect(self) -> Any:
         self._check_usable()
         while True:
-            expected = self._found_identity()
+            expected = self._place.found()
             connection = self._open()
-            if expected == self._found_identity():  # else the file was swapped while we opened it
-                self._check_in_place()
+            if expected == self._place.found():  # else the file was swapped while we opened it
+                self._place.check()
                 return connection
             connection.close()
 
@@ -198,7 +179,7 @@ class SqliteEngine:
 
     def _transaction(self, deadline: float) -> Iterator[Connection]:
         writer = self._writer_connection()
-        self._check_in_place()
+        self._place.check()
         try:
             self._transaction_thread = threading.get_ident()
             retry_while_busy(writer.begin, deadline, self.path, self._turns.waiting)
@@ -260,8 +241,8 @@ class SqliteEngine:
         deadline = self._acquire(self.busy_budget_s)
         try:
             raw = self._raw_writer or self._writer_raw()
-            if deadline - self.busy_budget_s > self._looked_at + _LOOK_EVERY_S:
-                self._check_in_place()
+            if deadline - self.busy_budget_s > self._place.looked_at + _LOOK_EVERY_S:
+                self._place.check()
             try:
                 rows = raw.execute(sql, values).fetchall()
             except self.driver.module.IntegrityError:
@@ -339,23 +320,6 @@ class SqliteEngine:
         if not self._transaction_thread:
             self._turns.before_write(deadline - budget_s)
         return deadline
-
-    def _check_in_place(self) -> None:
-        """Refuse to write into a file that was removed or swapped: nobody would ever read it again."""
-        self._looked_at = time.monotonic()
-        identity = self._found_identity()
-        if self._identity is None:
-            self._identity = identity
-        elif identity != self._identity:
-            raise HandleUnusable(f"{self.path} was replaced while it was open", hint="open a new SessionDB")
-
-    def _found_identity(self) -> tuple[int, int]:
-        """The device and inode that the path leads to now."""
-        try:
-            found = self.path.stat()
-        except OSError as error:
-            raise HandleUnusable(f"{self.path} was removed while it was open", hint="open a new SessionDB") from error
-        return found.st_dev, found.st_ino
 
     def _writer_connection(self) -> Connection:
         if self._writer is None:

@@ -186,7 +186,7 @@ def test_a_file_that_was_removed_is_noticed(path: Path) -> None:
         path.rename(path.with_name("moved.db"))
         with pytest.raises(HandleUnusable, match="removed"):
             db.sessions.create("t", source="cli")
-        db.engine._looked_at = 0.0  # type: ignore[attr-defined]  as after a tenth of a second
+        db.engine._place.looked_at = 0.0  # type: ignore[attr-defined]  as after a tenth of a second
         with pytest.raises(HandleUnusable, match="removed"):
             db.messages.append("s", role="user", content="y")
         path.with_name("moved.db").rename(path)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hermes_state.check import check
-from hermes_state.errors import DiskFull, HermesStateError, ReadOnlyStore, StoreUnavailable
+from hermes_state.errors import DiskFull, HandleUnusable, HermesStateError, ReadOnlyStore, StoreUnavailable
 from hermes_state.store import SessionDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 NOBODY = 65534
 
@@ -155,44 +156,65 @@ def as_nobody(path: Path, code: str) -> str:
     return done.stdout.strip()
 
 
-def opened_to_all(path: Path) -> None:
-    """Let every user walk down to the path (pytest's folders are ours alone)."""
-    for folder in list(path.parents)[:6]:
-        if folder.stat().st_uid == os.geteuid() and str(folder) not in ("/", "/tmp"):
-            folder.chmod(folder.stat().st_mode | 0o055)
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """A folder that every user can walk into; pytest's own are closed to others, and closed again by each run."""
+    with tempfile.TemporaryDirectory(prefix="hermes-state-shared-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
-def test_a_file_that_may_not_be_written_is_read(db: SessionDB) -> None:
-    """Reading works, writing is a typed error that says what to look at."""
-    db.sessions.create("s", source="cli")
-    db.messages.append("s", role="user", content="x")
-    opened_to_all(db.path)
-    for name in (db.path.name, f"{db.path.name}-wal", f"{db.path.name}-shm"):
-        db.path.with_name(name).chmod(0o644)
-    read = "db = SessionDB.open(sys.argv[1], read_only=True); print(db.messages.count())"
-    assert as_nobody(db.path, read) == "1"
-    write = "db = SessionDB.open(sys.argv[1]); db.sessions.create(source='cli')"
-    assert as_nobody(db.path, write).split()[0] in ("ReadOnlyStore", "StoreUnavailable")
-    assert db.sessions.count() == 1
-
-
-def test_a_file_that_may_not_be_read_is_told(db: SessionDB) -> None:
-    """Somebody else's store: the error is about the file and its modes, on both ways to open it."""
-    opened_to_all(db.path)
-    for how in ("", ", read_only=True"):
-        assert as_nobody(db.path, f"SessionDB.open(sys.argv[1]{how})").startswith("StoreUnavailable")
-
-
-def test_a_folder_that_may_not_be_written_is_told(tmp_path: Path) -> None:
-    """A store can't be made there, and a closed one beside it can still be read."""
-    folder = tmp_path / "readonly"
-    with SessionDB.open(folder / "s.db") as db:
+@pytest.fixture
+def shared(shared_folder: Path) -> Iterator[SessionDB]:
+    """An open store with one message, in a folder for all."""
+    with SessionDB.open(shared_folder / "s.db") as db:
         db.sessions.create("s", source="cli")
-    (folder / "s.db").chmod(0o644)
-    folder.chmod(0o555)
-    opened_to_all(folder / "s.db")
-    assert as_nobody(folder / "new.db", "SessionDB.open(sys.argv[1])").startswith("StoreUnavailable")
-    assert as_nobody(folder / "s.db", "print(SessionDB.open(sys.argv[1], read_only=True).sessions.count())") == "1"
+        db.messages.append("s", role="user", content="x")
+        yield db
+
+
+def test_a_file_that_may_not_be_written_is_read(shared: SessionDB) -> None:
+    """Reading works, writing is a typed error that says what to look at."""
+    for suffix in ("", "-wal", "-shm"):
+        shared.path.with_name(f"{shared.path.name}{suffix}").chmod(0o644)
+    read = "db = SessionDB.open(sys.argv[1], read_only=True); print(db.messages.count())"
+    assert as_nobody(shared.path, read) == "1"
+    write = "db = SessionDB.open(sys.argv[1]); db.sessions.create(source='cli')"
+    assert as_nobody(shared.path, write).split()[0] in ("ReadOnlyStore", "StoreUnavailable")
+    assert shared.sessions.count() == 1
+
+
+def test_a_file_that_may_not_be_read_is_told(shared: SessionDB) -> None:
+    """Somebody else's store, or one in a closed folder: the error is about the file, on both ways to open it."""
+    for mode in (0o755, 0o700):
+        shared.path.parent.chmod(mode)
+        for how in ("", ", read_only=True"):
+            assert as_nobody(shared.path, f"SessionDB.open(sys.argv[1]{how})").startswith("StoreUnavailable")
+
+
+def test_a_folder_that_may_not_be_written_is_told(shared: SessionDB) -> None:
+    """A store can't be made there, and a closed one in it can still be read."""
+    shared.close()
+    shared.path.chmod(0o644)
+    shared.path.parent.chmod(0o555)
+    assert as_nobody(shared.path.with_name("n.db"), "SessionDB.open(sys.argv[1])").startswith("StoreUnavailable")
+    assert as_nobody(shared.path, "print(SessionDB.open(sys.argv[1], read_only=True).sessions.count())") == "1"
+
+
+def test_a_frozen_store_that_is_written_after_all_is_not_read_on(
+    shared: SessionDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner came back: what was read as unchanging is refused, and opened anew it is read as any other."""
+    shared.close()
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    with SessionDB.open(shared.path, read_only=True) as reader:
+        assert reader.messages.count() == 1
+        with SessionDB.open(shared.path) as owner:
+            owner.messages.append("s", role="user", content="y")
+            with pytest.raises(HandleUnusable, match="is used now"):
+                reader.messages.count()
+            with SessionDB.open(shared.path, read_only=True) as anew:
+                assert anew.messages.count() == 2
 
 
 @pytest.mark.parametrize("name", ["a#b?c%20 d&e=f.db", "日本 😀.db", "-dash.db", "a'b\"c.db", "x;y.db", "[glob]*?.db"])
