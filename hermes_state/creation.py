@@ -54,7 +54,23 @@ def find_origin(
     return Origin(parent, Relation(relation) if relation else infer_relation(parent.end_reason, source))
 
 
-def insert_session(
+def put_session(
+    connection: Connection,
+    session_id: str,
+    source: str,
+    started_at: int,
+    origin: Origin | None,
+    values: Mapping[str, Any],
+) -> tuple[int, bool]:
+    """Add a session, or complete the one with this id; returns its key and whether it has a title."""
+    row = connection.execute(select(sessions).where(sessions.c.id == session_id)).fetchone()
+    if row is None:
+        return _insert(connection, session_id, check_source(source), started_at, origin, values), False
+    _complete(connection, row, source, origin, values)
+    return int(row.pk), row.title is not None
+
+
+def _insert(
     connection: Connection,
     session_id: str,
     source: str,
@@ -93,9 +109,7 @@ def insert_session(
     return pk
 
 
-def complete_session(
-    connection: Connection, row: Any, source: str, origin: Origin | None, values: Mapping[str, Any]
-) -> None:
+def _complete(connection: Connection, row: Any, source: str, origin: Origin | None, values: Mapping[str, Any]) -> None:
     """Fill what an existing session lacks; one first met without its source or its parent learns it.
 
     Raises:

@@ -10,7 +10,7 @@ from hermes_state import titles
 from hermes_state.clock import now_us, to_us
 from hermes_state.codec import clean, to_json
 from hermes_state.conversation import COMPRESSION_END, retip
-from hermes_state.creation import check_source, complete_session, find_origin, insert_session, intern_prompt
+from hermes_state.creation import check_source, find_origin, intern_prompt, put_session
 from hermes_state.deletion import delete, prune
 from hermes_state.errors import InvalidValue, SessionNotFound
 from hermes_state.ids import check_session_id, new_session_id
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from hermes_state.engine import Engine
 
 JSON_FIELDS = ("model_config", "origin", "extras")
+# What `create` and `update` take and store as it is, text or JSON.
+_GIVEN = frozenset((*ORIGIN_FIELDS, *JSON_FIELDS))
 SessionList = list[Session]  # inside the class, `list` is the method
 
 
@@ -77,31 +79,31 @@ class Sessions:
             SessionNotFound: there is no such parent.
             TitleTaken, InvalidValue: nothing was made.
         """
-        texts = {
-            "model": model, "user_id": user_id, "chat_id": chat_id, "chat_type": chat_type, "thread_id": thread_id,
-            "display_name": display_name, "cwd": cwd, "git_branch": git_branch, "git_root": git_root,
-            "profile": profile,
-        }  # fmt: skip
-        values: dict[str, Any] = {name: clean(value) for name, value in texts.items() if value is not None}
-        for name, value in (("model_config", model_config), ("origin", origin), ("extras", extras)):
-            if value is not None:
-                values[name] = to_json(self._cleaned(value), name)
+        given = {name: value for name, value in locals().items() if name in _GIVEN and value is not None}
+        values = self._columns(given)
         session_id = new_session_id() if id is None else check_session_id(id)
         title = titles.clean_title(self._cleaned(title))
         with self._engine.write() as connection:
             if system_prompt is not None:
                 values["system_prompt_pk"] = intern_prompt(connection, self._cleaned(system_prompt))
             came_from = find_origin(connection, parent_id, relation, source)
-            row = connection.execute(select(sessions).where(sessions.c.id == session_id)).fetchone()
-            if row is None:
-                started = now_us() if started_at is None else to_us(started_at)
-                pk = insert_session(connection, session_id, check_source(source), started, came_from, values)
-            else:
-                pk = row.pk
-                complete_session(connection, row, source, came_from, values)
-            if title and (row is None or row.title is None):
+            started = now_us() if started_at is None else to_us(started_at)
+            pk, has_title = put_session(connection, session_id, source, started, came_from, values)
+            if title and not has_title:
                 titles.claim(connection, pk, title)
             return load(connection, pk)
+
+    def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Columns of `_GIVEN` with these values, as they are stored."""
+        values: dict[str, Any] = {}
+        for name, value in fields.items():
+            if value is None:
+                values[name] = None
+            elif name in JSON_FIELDS:
+                values[name] = to_json(self._cleaned(value), name)
+            else:
+                values[name] = clean(str(value))  # platforms number their users and chats
+        return values
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -209,16 +211,12 @@ class Sessions:
         Raises:
             InvalidValue: a field that can't be set here; titles go through `rename`.
         """
-        values: dict[str, Any] = {}
-        for name, value in fields.items():
-            if name in JSON_FIELDS:
-                values[name] = None if value is None else to_json(self._cleaned(value), name)
-            elif name in ORIGIN_FIELDS:
-                values[name] = clean(value)
-            elif name == "source":
-                values[name] = check_source(value)
-            else:
-                raise InvalidValue(f"{name!r} is not a field that `update` sets")
+        unknown = fields.keys() - _GIVEN - {"source"}
+        if unknown:
+            raise InvalidValue(f"{min(unknown)!r} is not a field that `update` sets")
+        values = self._columns({name: value for name, value in fields.items() if name in _GIVEN})
+        if "source" in fields:
+            values["source"] = check_source(fields["source"])
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             if system_prompt is not None:

@@ -83,7 +83,7 @@ def session(found: Row, *, pk: int, fallback_at: int) -> Mended:
     row["rewind_count"] = count if isinstance(count, int) and count >= 0 else 0
     row["system_prompt_pk"] = found.get("system_prompt_pk") if isinstance(found.get("system_prompt_pk"), int) else None
     for name in ("model_config", "origin", "extras"):
-        row[name] = json_text(found.get(name), kind=dict)
+        row[name] = json_text(found.get(name))
     return Mended(row, any(found.get(name) != value for name, value in row.items()))
 
 

@@ -53,6 +53,13 @@ def test_everything_about_a_session_comes_back(db: SessionDB) -> None:
     assert db.sessions.system_prompt("s") == "be kind"
 
 
+def test_numbers_of_users_and_chats_are_kept_as_text(db: SessionDB) -> None:
+    """A gateway passes the platform's integers; they are found by their digits."""
+    made = db.sessions.create("s", source="telegram", user_id=42, chat_id=-1001)  # type: ignore[arg-type]
+    assert (made.user_id, made.chat_id) == ("42", "-1001")
+    assert [s.id for s in db.sessions.list(SessionFilter(user_id="42", chat_id="-1001"))] == ["s"]
+
+
 def test_creating_twice_fills_what_was_missing(db: SessionDB) -> None:
     """B055: two creators of one id give one row with the fields of both; none overwrites the other's."""
     db.sessions.create("s", source="unknown", model="m-1", started_at=NOW)
