@@ -56,7 +56,7 @@ def look(home: Path) -> dict[str, object]:
                 found[key] = "folder"
             elif name.endswith(".db"):
                 found[key] = rows(path)
-            elif not name.endswith(SIDECARS):
+            elif not name.endswith((*SIDECARS, ".db.lock")):  # neither is part of what a home holds
                 found[key] = path.read_bytes()
     return found
 
