@@ -54,7 +54,7 @@ class Turns:
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Say that this process waits, for as long as the block runs."""
-        said = self._lock(_SHARED)
+        said = self._lock(_SHARED, os.O_CREAT)
         try:
             yield
         finally:
@@ -62,19 +62,19 @@ class Turns:
                 self._lock(_NONE)
 
     def _others_wait(self) -> bool:
-        """Whether another process holds the shared lock: an exclusive one can't be had then."""
+        """Whether another process holds the shared lock, so that an exclusive one can't be had."""
         if self._lock(_EXCLUSIVE):
             self._lock(_NONE)
             return False
         return self._file is not None
 
-    def _lock(self, kind: int) -> bool:
+    def _lock(self, kind: int, flags: int = 0) -> bool:
         """Try to set or clear this process's lock. False when it can't be, which costs fairness and nothing else."""
         if sys.platform == "win32":
             return False
         try:
             if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | flags, 0o600)
             fcntl.lockf(self._file, kind, 1)
         except OSError:
             return False
