@@ -134,5 +134,7 @@ def _snapshot(engine: Engine, revision: str) -> None:
 
 def snapshots_of(store: Path) -> list[Path]:
     """The snapshots that upgrades of a store left beside it, the oldest first."""
-    found = (store.parent / SNAPSHOT_DIR).glob(f"{glob.escape(store.stem)}-[0-9]*.db")
+    # The revision and the time, so that another store whose name only begins alike keeps its own.
+    pattern = f"{glob.escape(store.stem)}-[0-9][0-9][0-9][0-9]-[0-9]*T[0-9]*Z.db"
+    found = (store.parent / SNAPSHOT_DIR).glob(pattern)
     return sorted(found, key=lambda snapshot: snapshot.stat().st_mtime)

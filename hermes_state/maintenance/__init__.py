@@ -153,7 +153,11 @@ class Maintenance:
             )
 
     def purge(self, *, words: Sequence[str] = (), while_open: bool = False) -> Purged:
-        """Deleted means deleted: rewrite index and file, empty the WAL, remove old copies. See `maintenance.purge`."""
+        """Deleted means deleted: rewrite index and file, empty the WAL, remove every older copy of the store.
+
+        The copies are what `status().copies` lists: snapshots of upgrades, and what `db recover` set aside or salvaged.
+        See `hermes_state.maintenance.purge`.
+        """
         return purge(self, self._engine, self._index, words=words, while_open=while_open)
 
 

@@ -48,13 +48,16 @@ def copies_of(store: Path) -> list[Copy]:
     name = glob.escape(store.name)
     stem = glob.escape(store.stem)
     folder = store.parent / SNAPSHOT_DIR
+    # As exact as they are: `work.db` has nothing to do with the snapshots of a `work-2.db` in the same folder.
     found = [
-        *folder.glob(f"{stem}-*.db*"),
-        *folder.glob(f".{stem}-*.partial*"),
-        *store.parent.glob(f"{stem}.{DAMAGED}*.db*"),
-        *store.parent.glob(f"{stem}.{RECOVERED}*.db*"),
+        *folder.glob(f"{stem}-[0-9][0-9][0-9][0-9]-[0-9]*T[0-9]*Z.db*"),
+        *folder.glob(f".{stem}-[0-9][0-9][0-9][0-9]-[0-9]*T[0-9]*Z.db.*partial*"),
+        *folder.glob(f"{stem}-{DAMAGED}-*.db*"),
+        *folder.glob(f".{stem}-{DAMAGED}-*.partial*"),
+        *store.parent.glob(f"{stem}.{DAMAGED}-*.db*"),
+        *store.parent.glob(f"{stem}.{RECOVERED}.db*"),
         *store.parent.glob(f".{name}.*.partial*"),
-        *store.parent.glob(f".{stem}.{RECOVERED}*.partial*"),
+        *store.parent.glob(f".{stem}.{RECOVERED}.db.partial*"),
     ]
     return [Copy(path, _size(path)) for path in sorted(set(found)) if path.is_file()]
 

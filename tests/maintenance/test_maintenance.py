@@ -250,6 +250,22 @@ def test_deleted_means_deleted(db: SessionDB) -> None:
     assert holds(home, "ordinary") == ["store.db"]
 
 
+def test_purge_leaves_the_copies_of_other_stores(db: SessionDB) -> None:
+    """Whose name only begins like this one's, and files of the user that look a little like copies."""
+    folder = db.path.parent / "state-snapshots"
+    folder.mkdir()
+    strangers = [folder / "store-2-0001-20260101T000000Z.db", folder / "store-notes.db", folder / "2026-store.tar.zst"]
+    strangers += [db.path.parent / name for name in ("store-2.db", "store.recovered-by-me.db", "mystore.damaged-1.db")]
+    for path in strangers:
+        path.write_bytes(b"x")
+    own = [folder / "store-0001-20260101T000000Z.db", db.path.with_name("store.damaged-0a1b2c.db")]
+    own.append(db.path.with_name("store.recovered.db"))
+    for path in own:
+        path.write_bytes(b"x")
+    assert {copy.path for copy in db.maintenance.purge().removed} == set(own)
+    assert all(path.exists() for path in strangers)
+
+
 def test_purge_reports_what_other_programs_keep(db: SessionDB) -> None:
     """A file that is not ours is named and left alone, and the purge is then not complete."""
     notes = db.path.parent / "sessions" / "old.jsonl"
