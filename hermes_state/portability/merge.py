@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from filelock import FileLock
 
 from hermes_state.atomic import sync_dir, sync_file, whole_file
-from hermes_state.engine.failures import translated_os
 from hermes_state.errors import InvalidValue
 from hermes_state.home import STORE_NAME
 from hermes_state.index import MessageIndex
 from hermes_state.portability.recover import recover
-from hermes_state.portability.restore import Asked, Restored, Restoring
+from hermes_state.portability.restore import Asked, Restored, Restoring, full_disk_told
 from hermes_state.portability.swap import throw_away
 from hermes_state.store import SessionDB
 from hermes_state.transfer import dump, load
@@ -93,7 +92,7 @@ def merge(
     if not work.home.is_dir():
         raise InvalidValue(f"there is no home at {work.home} to merge into", hint="restore it there instead")
     recover(work.home)
-    with work.stage() as journal, translated_os(journal.stage):
+    with work.stage() as journal, full_disk_told(work.home):
         journal.write()
         result = Merged(built=work.build(journal))
         _Merge(journal.new, work.home, result).run()

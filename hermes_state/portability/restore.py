@@ -6,6 +6,7 @@ the new one. `journal` and `swap` see to it that this holds for a crash too.
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import time
@@ -14,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_state.engine.failures import translated_os
-from hermes_state.errors import HermesStateError, HomeInUse, NotFound
+from hermes_state.errors import DiskFull, HermesStateError, HomeInUse, NotFound
 from hermes_state.portability import prepare, swap, target, units
 from hermes_state.portability.build import Builder, Built
 from hermes_state.portability.databases import SIDECARS, is_open_elsewhere
@@ -134,6 +134,17 @@ def plan(
     return Restoring(archive, home, asked or Asked(), keys, limits, None).plan()
 
 
+@contextmanager
+def full_disk_told(home: Path) -> Iterator[None]:
+    """Turn the system's error of a full disk into ours; all others name the file they are about."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"no space is left to restore into {home}", hint="free some space and try again") from error
+        raise
+
+
 class Restoring:
     """One restore."""
 
@@ -168,7 +179,7 @@ class Restoring:
         recovered = recover(self.home)
         target.check(self.home, force=self.asked.force)
         self._refuse_holders(self.home)
-        with self.stage() as journal, translated_os(journal.stage):
+        with self.stage() as journal, full_disk_told(self.home):
             journal.write()
             reached("stage")
             result = self.build(journal)

@@ -200,6 +200,14 @@ def test_maps(call: Call, agent: Path, tmp_path: Path) -> None:
         assert call("restore", str(tmp_path / "b.tar.zst"), "--into", str(tmp_path / "h"), "--map", bad).exit_code == 2
 
 
+def test_an_archive_that_is_not_there(call: Call, agent: Path, tmp_path: Path) -> None:
+    """The error names the archive, and the home is as it was."""
+    missing = call("restore", str(tmp_path / "none.tar.zst"), "--force")
+    assert missing.exit_code == 17
+    assert str(tmp_path / "none.tar.zst") in missing.stderr
+    assert (agent / "config.yaml").exists()
+
+
 def test_without_an_archive(call: Call, agent: Path) -> None:
     """`restore` alone is a question, not a command."""
     assert call("restore").exit_code == 2
