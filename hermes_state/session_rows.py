@@ -73,12 +73,12 @@ _SAME_NAME = ("id", "source", "title", "delegated", "end_reason", "rewind_count"
 def tags_of(connection: Connection, session_pks: Iterable[int]) -> dict[int, tuple[str, ...]]:
     """The tags of sessions, sorted, for those that have any."""
     t = session_tags.c
-    found: dict[int, tuple[str, ...]] = {}
+    found: dict[int, list[str]] = {}
     for some in in_chunks(list(session_pks)):
         rows = select(t.session_pk, t.tag).where(t.session_pk.in_(some)).order_by(t.session_pk, t.tag)
         for pk, tag in connection.execute(rows):
-            found[pk] = (*found.get(pk, ()), tag)
-    return found
+            found.setdefault(pk, []).append(tag)
+    return {pk: tuple(tags) for pk, tags in found.items()}
 
 
 def in_chunks(keys: Sequence[_Key]) -> Iterator[Sequence[_Key]]:

@@ -30,8 +30,12 @@ def make_sure_it_exists(path: Path, *, read_only: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Only ever a new file: opening and closing a descriptor of a live one would drop SQLite's locks.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        return
+    except FileExistsError as error:
+        with translated_os(path):
+            leads_somewhere = path.exists()
+        if not leads_somewhere:
+            what = f"{path} can't be created: it is a link to nowhere, or a part of its path is a file"
+            raise StoreUnavailable(what) from error
     except OSError as error:
         raise StoreUnavailable(f"{path} can't be created: {error.strerror}") from error
 

@@ -256,6 +256,16 @@ def test_what_is_no_file_is_told(tmp_path: Path, read_only: bool) -> None:
         assert not (tmp_path / "nothing.db").exists()
 
 
+def test_a_path_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    """A dangling link, a link to itself, a file where the home should be: it can't be made, and nothing was removed."""
+    (tmp_path / "dangling.db").symlink_to(tmp_path / "gone" / "s.db")
+    (tmp_path / "loop.db").symlink_to("loop.db")
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "dangling.db", tmp_path / "loop.db", tmp_path / "file" / "s.db"):
+        with pytest.raises(StoreUnavailable, match="can't be created"):
+            SessionDB.open(path)
+
+
 def test_a_read_only_handle_says_so(db: SessionDB) -> None:
     """The error of a write names the store, not a line of SQL."""
     with SessionDB.open(db.path, read_only=True) as reader, pytest.raises(ReadOnlyStore, match="read-only"):
