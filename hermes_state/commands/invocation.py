@@ -54,19 +54,29 @@ class Invocation:
 
         return resolve_home(self.home)
 
-    def open_store(self, *, create: bool = False, read_only: bool = False) -> SessionDB:
+    def open_store(self, *, create: bool = False, read_only: bool = False, only_reads: bool = False) -> SessionDB:
         """Open the store; only commands that bring something in make one that is not there.
+
+        Args:
+            only_reads: the command can do without writing, as in a home on a read-only file system; it still writes
+                where it can, so that the schema and the index are up to date.
 
         Raises:
             StoreUnavailable: there is none; the hint says how to get one.
             HermesStateError: as `SessionDB.open`.
         """
         from hermes_state.commands.neighbour import missing_store
+        from hermes_state.errors import ReadOnlyStore
         from hermes_state.store import SessionDB
 
         if not create and not self.store_path().exists():
             raise missing_store(self)
-        return SessionDB.open(self.db, home=self.home, read_only=read_only)
+        try:
+            return SessionDB.open(self.db, home=self.home, read_only=read_only)
+        except ReadOnlyStore:
+            if not only_reads:
+                raise
+            return SessionDB.open(self.db, home=self.home, read_only=True)
 
     @contextmanager
     def open_engine(self, *, read_only: bool = False) -> Iterator[SqliteEngine]:

@@ -79,7 +79,7 @@ def search(
     from hermes_state.commands.neighbour import offer_import, say_pending
 
     offer_import(invocation)
-    with invocation.open_store() as db:
+    with invocation.open_store(only_reads=True) as db:
         ask, arguments = _ask(db, query, conversations=conversations, options=options)
         answer = _Answer(ask, arguments, limit or None, offset)
         found = _write(invocation, query, answer, conversations=conversations, jsonl=jsonl, options=options)

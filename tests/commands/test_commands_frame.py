@@ -19,6 +19,7 @@ from hermes_state.commands.root import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from conftest import Call
 
@@ -325,3 +326,26 @@ def test_streams_without_reconfigure_are_taken_as_they_are(call: Call, monkeypat
     monkeypatch.setattr(sys, "stdout", out)
     assert run(["--version"]) == 0
     assert out.getvalue().startswith("hermes-state ")
+
+
+def test_what_only_reads_works_where_nothing_can_be_written(
+    call: Call, store: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home on a read-only file system is searched, listed, read and exported; what changes it says that it can't."""
+    from hermes_state.errors import ReadOnlyStore
+    from hermes_state.store import SessionDB
+
+    opened = SessionDB.open
+
+    def refuse(*args: Any, read_only: bool = False, **kwargs: Any) -> SessionDB:
+        if not read_only:
+            raise ReadOnlyStore("the file system is read-only")
+        return opened(*args, read_only=True, **kwargs)
+
+    monkeypatch.setattr(SessionDB, "open", refuse)
+    title = "redis deploy"
+    for args in (("search", "redis"), ("sessions", "list"), ("sessions", "show", title), ("sessions", "resume", title)):
+        assert call(*args).exit_code == 0
+    for command in ("stats", "export"):
+        assert call("sessions", command).exit_code == 0
+    assert call("sessions", "rename", title, "other").exit_code == 15

@@ -71,7 +71,10 @@ def export(
         raise click.UsageError("the export itself goes to stdout; --json is for --output PATH, and --jsonl streams")
     if refs and not is_empty(chosen):
         raise click.UsageError("give REFs or filters, not both")
-    with invocation.open_store() as db, progress(invocation, "exporting", writes_to_stdout=target is None) as tell:
+    with (
+        invocation.open_store(only_reads=True) as db,
+        progress(invocation, "exporting", writes_to_stdout=target is None) as tell,
+    ):
         job = _Job(db.engine, _selection(db, refs, chosen, everything=everything), form, redact, tell)
         if target is None:
             with _stdout(form) as out:

@@ -57,7 +57,7 @@ def list_command(
     A conversation that was compressed or goes on in another session stands here once, as the session to resume.
     """
     wanted = make_filter(chosen, everything=everything, every_segment=everything)
-    with invocation.open_store() as db:
+    with invocation.open_store(only_reads=True) as db:
         found = db.sessions.list(wanted, order=order, limit=limit_of(limit), offset=offset)
         previews = db.sessions.previews([session.id for session in found])
         titles = {} if invocation.json or jsonl else _inherited_titles(db, found)

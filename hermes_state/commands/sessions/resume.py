@@ -27,7 +27,7 @@ def resume(invocation: Invocation, ref: str) -> None:
 
     Any earlier segment, the start of an id or a title leads there.
     """
-    with invocation.open_store() as db:
+    with invocation.open_store(only_reads=True) as db:
         session = db.sessions.resume(ref)
         previews = db.sessions.previews([session.id]) if invocation.json else {}
     if invocation.json:

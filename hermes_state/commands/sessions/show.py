@@ -64,7 +64,7 @@ def show(
 
     if ref is None and around is None:
         raise click.UsageError("which conversation? Give REF, or --around MESSAGE_ID")
-    with invocation.open_store() as db:
+    with invocation.open_store(only_reads=True) as db:
         view = _window(db, ref, around, context) if around is not None else _whole(db, ref or "", rewound=rewound)
         preview = db.sessions.previews([view.session.id]).get(view.session.id)
     view = _narrowed(view, roles, last)

@@ -34,7 +34,7 @@ def stats(invocation: Invocation, since: datetime | None) -> None:
     """
     from hermes_state.statistics import collect
 
-    with invocation.open_store() as db:
+    with invocation.open_store(only_reads=True) as db:
         numbers = collect(db.engine, since=since)
         used = db.usage.by_model()
         previews = db.sessions.previews([each.session_id for each in numbers.longest])
