@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hermes_state.search.forms import other_forms
-from hermes_state.text import And, Any, Leaf, Not, Or, Phrase, Prefix, Term, Word, fold
+from hermes_state.text import And, Any, Leaf, Not, Or, Phrase, Prefix, Term, Word, fold, is_stopword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,6 +167,6 @@ def _seed(token: str) -> str:
 
 
 def _characters(pieces: Sequence[Piece]) -> dict[str, None]:
-    """Each single character of the terms that have pairs, once."""
+    """Each single character of the terms that have pairs, once; without particles."""
     terms = [term for piece in pieces for term in piece.node.exact if term.grams]
-    return dict.fromkeys(character for term in terms for character in term.words)
+    return dict.fromkeys(each for term in terms for each in term.words if not is_stopword(each))

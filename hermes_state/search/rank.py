@@ -44,7 +44,7 @@ class Weights:
     k1: float = 1.0
     b: float = 0.2
     all_words: float = 0.4
-    stop: float = 0.3
+    stop: float = 0.45
     character: float = 0.3
     beside: float = 0.5
     near: float = 0.25
