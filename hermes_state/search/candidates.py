@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 # Hits of a strict query that are ranked: the newest ones. 0.2 ms; twice as many cost a small search a third more.
 STRICT_HITS = 400
-# Entries read of one word's list in an open query, and of all lists together: 5 to 10 ms. On the public conversations,
+# Entries read of one word's list in an open query, and of all lists together: 5 ms. On the public conversations,
 # with all figures here made smaller in proportion, longer lists of fewer words found more than shorter lists of all.
-LIST_HITS = 8_000
-ALL_HITS = 16_000
+LIST_HITS = 6_000
+ALL_HITS = 10_000
 # Entries read to learn which candidates also hold a word whose list was cut off.
 COMPLETED_HITS = 1_000
 # Messages with all words, or all but the most common ones, that are taken per step. With so many that hold all words,

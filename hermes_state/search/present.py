@@ -154,9 +154,12 @@ def _neighbour(row: lookups.Row) -> ContextMessage:
 
 
 def _context_message(message_id: int, role: str, created_at: int, text: str, *, is_hit: bool = False) -> ContextMessage:
-    head = text[: 2 * CONTEXT_CHARS]  # blanks collapse, so a little more than is shown
-    line = " ".join(head.split())
-    is_cut = len(line) > CONTEXT_CHARS or len(text) > len(head)
+    line = text[: CONTEXT_CHARS + 1]
+    is_cut = len(line) > CONTEXT_CHARS
+    if "\n" in line or "  " in line or "\t" in line:
+        head = text[: 2 * CONTEXT_CHARS]  # blanks collapse, so a little more than is shown
+        line = " ".join(head.split())
+        is_cut = len(line) > CONTEXT_CHARS or len(text) > len(head)
     return context_message_of(
         {
             "message_id": message_id,
