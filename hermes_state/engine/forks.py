@@ -44,37 +44,58 @@ _forking = _Forking()
 
 
 class Gate:
-    """Lets anybody in until it is shut; who shuts it waits until those inside are out."""
+    """Lets anybody in until it is shut; who shuts it can wait until the others inside are out."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._inside = self._shut = 0
+        self._inside = 0
+        self._shut = 0
+        self._mine = _Depth()
 
     @contextmanager
     def passed(self) -> Iterator[None]:
-        """Be inside for a block."""
+        """Be inside for a block. Who is inside already is let in again."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._shut)
+            if not self._mine.depth:
+                self._changed.wait_for(lambda: not self._shut)
             self._inside += 1
+        self._mine.depth += 1
         try:
             yield
         finally:
+            self._mine.depth -= 1
             with self._changed:
                 self._inside -= 1
                 if self._shut:
                     self._changed.notify_all()
 
-    def shut(self, timeout_s: float) -> None:
-        """Let nobody in, and wait so long for those inside."""
+    def wait(self) -> None:
+        """Come no further while it is shut, unless already inside."""
+        if self._shut and not self._mine.depth:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._shut)
+
+    def shut(self) -> None:
+        """Let nobody in any more."""
         with self._changed:
             self._shut += 1
-            self._changed.wait_for(lambda: not self._inside, max(timeout_s, 0.0))
+
+    def drain(self, timeout_s: float) -> None:
+        """Wait so long for the others inside."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._inside == self._mine.depth, max(timeout_s, 0.0))
 
     def reopen(self) -> None:
         """Undo one `shut`."""
         with self._changed:
             self._shut -= 1
             self._changed.notify_all()
+
+
+class _Depth(threading.local):
+    """How often this thread is inside."""
+
+    depth = 0
 
 
 def watch(engine: _Forkable) -> None:

@@ -79,7 +79,7 @@ class SqliteEngine:
         self._raw_writer: Any = None  # the driver's connection inside `_writer`
         self._transaction_thread = 0  # the thread inside `write()`, or 0
         self._turns = Turns(path)
-        self._readers = forks.Gate()
+        self._gate = forks.Gate()
         self._place = access.Place(path)
         access.make_sure_it_exists(path, read_only=read_only)
         self._frozen = read_only and access.is_frozen(path)
@@ -153,7 +153,11 @@ class SqliteEngine:
             return
         if self._frozen:
             access.make_sure_it_still_is(self.path)
-        with translated(self.path, _READER_BUSY_MS / 1000), self._sqlalchemy.connect() as connection:
+        with (
+            self._gate.passed(),
+            translated(self.path, _READER_BUSY_MS / 1000),
+            self._sqlalchemy.connect() as connection,
+        ):
             connection.begin()
             yield connection  # and closing it rolls back: there is nothing to commit, and a damaged index can fail that
 
@@ -297,7 +301,7 @@ class SqliteEngine:
             DiskFull, StoreUnavailable, StoreDamaged: nothing is left of the copy.
         """
         self._check_usable()
-        with self._readers.passed(), translated(self.path):
+        with self._gate.passed(), translated(self.path):
             source = self._connect()
             try:
                 copy_database(source, target, self.driver.module)
@@ -311,6 +315,8 @@ class SqliteEngine:
         self._check_usable()
         if self.read_only:
             raise ReadOnlyStore(f"{self.path} was opened read-only")
+        if self._transaction_thread != threading.get_ident():
+            self._gate.wait()
         deadline = time.monotonic() + budget_s
         if not self._write_lock.acquire(timeout=max(budget_s, 0.0)):
             raise StoreBusy(str(self.path), waited_s=budget_s, holder="another thread of this process")
@@ -343,15 +349,16 @@ class SqliteEngine:
     def stop(self, timeout_s: float) -> bool:
         """Close every connection before a fork, as far as others let us in time; True when nobody writes any more."""
         deadline = time.monotonic() + timeout_s
+        self._gate.shut()  # first, or a thread that writes in a loop takes the lock again and again before us
         stopped = self._write_lock.acquire(timeout=timeout_s)
-        self._readers.shut(deadline - time.monotonic())
+        self._gate.drain(deadline - time.monotonic())
         if stopped and not self._transaction_thread:
             self._disconnect()
         return stopped
 
     def go_on(self, stopped: bool) -> None:
         """In the parent, after the fork: connections are opened again when they are needed."""
-        self._readers.reopen()
+        self._gate.reopen()
         if stopped:
             self._write_lock.release()
 
