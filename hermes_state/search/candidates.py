@@ -4,9 +4,9 @@ A list of all messages with a common word is long, and most of its entries rank 
 and cut off:
 
 * a query whose hits must all meet one condition takes the newest `STRICT_HITS` of them;
-* an open query (words of which any may be there) takes first the messages with all words, then those with all but the
-  most common, and so on; then the list of each word, rarest first, up to `LIST_HITS` each and `ALL_HITS` together.
-  Which of the messages found by then also hold a word whose list was cut off is asked in one more look per such word.
+* an open query (words of which any may be there) takes first the messages with the rarest words together, up to all of
+  them; then the list of each word, rarest first, up to `LIST_HITS` each and `ALL_HITS` together. Which of the messages
+  found by then also hold a word whose list was cut off is asked in one more look per such word.
 
 So a message with a rare word is always found, wherever it is; one with all the words too; and one that holds only words
 that thousands of newer messages hold is not. `Pool.cut` says which words that was, for `explain`.
@@ -30,15 +30,13 @@ if TYPE_CHECKING:
 STRICT_HITS = 400
 # Entries read of one word's list in an open query, and of all lists together: 5 ms. On the public conversations,
 # with all figures here made smaller in proportion, longer lists of fewer words found more than shorter lists of all.
-LIST_HITS = 6_000
-ALL_HITS = 10_000
+LIST_HITS = 8_000
+ALL_HITS = 16_000
 # Entries read to learn which candidates also hold a word whose list was cut off.
 COMPLETED_HITS = 1_000
-# Messages with all words, or all but the most common ones, that are taken per step. With so many that hold all words,
-# the others are not looked at.
+# Messages that hold several of the rarest words which are taken per step. When so many hold all words, the others are
+# not looked at.
 TOGETHER_HITS = 200
-# Steps of that kind at most: all words, without the most common, without the two most common, …
-MAX_STEPS = 8
 # Entries read of every list to begin with, to know how common a word is.
 PROBE_HITS = 200
 
@@ -109,6 +107,11 @@ class _List:
             self.is_whole = len(more) < wanted
 
     @property
+    def is_common(self) -> bool:
+        """Whether a message in five holds the piece."""
+        return self.count * 5 > self._newest
+
+    @property
     def count(self) -> float:
         """How many messages hold the piece; guessed from the span of what was read when that was not all."""
         if self.is_whole:
@@ -138,9 +141,8 @@ def _mark_held(source: Source, node: Node, lists: Iterable[_List], masks: dict[i
 def _gather_open(source: Source, lists: list[_List]) -> Pool:
     found = sorted((each for each in lists if each.ids), key=lambda each: each.count)
     masks: dict[int, int] = {}
-    together_count = _climb(source, found, masks)
     counts = [each.count for each in lists]
-    if together_count >= TOGETHER_HITS:
+    if _climb(source, found, masks):
         return Pool(masks, counts, _cut(lists), is_whole=False)
     left = ALL_HITS
     for each in found:
@@ -152,31 +154,34 @@ def _gather_open(source: Source, lists: list[_List]) -> Pool:
     return Pool(masks, [each.count for each in lists], _cut(lists), is_whole, is_mixed=len(found) > 1)
 
 
-def _climb(source: Source, found: Sequence[_List], masks: dict[int, int]) -> int:
-    """Take the messages with all words, then with all but the most common one, down to the rarest two.
+def _climb(source: Source, found: Sequence[_List], masks: dict[int, int]) -> bool:
+    """Take the messages with the two rarest words, with the three rarest, and so on, as long as there are many.
+
+    When there are few, they hold all messages with still more of the words. When the rarest word's list is whole, that
+    holds them all anyway.
 
     Returns:
-        How many hold all.
+        Whether so many hold all words that the others need not be looked at.
     """
-    with_all = 0
-    for size in range(len(found), max(1, len(found) - MAX_STEPS), -1):
+    if len(found) < 2 or found[0].is_whole:
+        return False
+    for size in range(2, len(found) + 1):
         some = found[:size]
-        if size < len(found) and some[-1].is_whole:
-            break  # the lists themselves will bring all of these
         ids = source.matches(together([each.piece for each in some]), limit=TOGETHER_HITS)
         _add(masks, ids, sum(each.bit for each in some))
-        if size == len(found):
-            with_all = len(ids)
-            if with_all >= TOGETHER_HITS:
-                break
-    return with_all
+        if len(ids) < TOGETHER_HITS:
+            return False
+    return True
 
 
 def _complete(source: Source, found: Sequence[_List], masks: dict[int, int]) -> None:
-    """Ask which messages found by rarer words also hold the words whose lists were cut off."""
+    """Ask which messages found by rarer words also hold a word whose list was cut off.
+
+    Not for the most common words: they are worth next to nothing, and the best texts are looked at anyhow.
+    """
     for place, each in enumerate(found):
         rarer = [other.piece for other in found[:place]]
-        if each.is_whole or not rarer:
+        if each.is_whole or not rarer or each.is_common:
             continue
         both = And((either(rarer), each.piece.node))
         ids = source.matches(both, below=each.ids[-1], limit=COMPLETED_HITS)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hermes_state.search.candidates import Pool
     from hermes_state.search.fusion import Ranker
     from hermes_state.search.plan import Plan
-    from hermes_state.search.rank import Weights
+    from hermes_state.search.rank import Evidence, Weights
     from hermes_state.search.scope import Scope
     from hermes_state.search.texts import Text
 
@@ -212,6 +212,13 @@ def _dated(plan: Plan) -> Callable[[int], float] | None:
     return (lambda created_at: dates.fit(found, created_at)) if found else None
 
 
+def _see(each: Scored, evidence: Evidence, ranking: Ranking) -> None:
+    """Note the words a text shows whose lists were cut off before this message."""
+    assert ranking.pool is not None
+    if more := sum(1 << index for index in ranking.pool.cut if index in evidence.repeats):
+        each.found = each.found._replace(mask=each.found.mask | more)
+
+
 def _look_closely(
     connection: Connection, ranking: Ranking, count: int, is_dated: Callable[[int], float] | None
 ) -> None:
@@ -225,5 +232,6 @@ def _look_closely(
         worth(sum(index in each.stops for each in shown.values()), len(shown)) for index in range(len(plan.stops))
     ]
     for each in scored[:count]:
+        _see(each, shown[each.found.id], ranking)
         refine(each, shown[each.found.id], scale, stop_worth, len(plan.characters))
     settle(scored, scale.weights, is_dated)

@@ -42,7 +42,7 @@ def evidence(text: Text, plan: Plan) -> Evidence:
     repeats: dict[int, int] = {}
     for index, piece in enumerate(plan.pieces):
         times = sum(_count(folded, needle) for needle in piece.needles)
-        if times > 1:
+        if times:
             repeats[index] = times
     stops = [index for index, piece in enumerate(plan.stops) if any(_count(folded, n, 1) for n in piece.needles)]
     characters = sum(character in folded for character in plan.characters)
