@@ -11,25 +11,34 @@ import os
 import time
 from typing import NamedTuple, Self
 
-_SCHEDULER = "/proc/self/schedstat"
 _NS = 1e-9
 
 
-def _open_scheduler() -> int | None:
+def _open_scheduler(process: int | str) -> int | None:
     try:
-        return os.open(_SCHEDULER, os.O_RDONLY)
+        return os.open(f"/proc/{process}/schedstat", os.O_RDONLY)
     except OSError:
         return None
 
 
-_descriptor = _open_scheduler()
+_own = _open_scheduler("self")
 
 
-def waited_s() -> float:
-    """Seconds the main thread of this process has been runnable but not running."""
-    if _descriptor is None:
+def waited_s(process: int | None = None) -> float:
+    """Seconds the main thread of this process, or of another one, has been runnable but not running."""
+    if process is None:
+        return 0.0 if _own is None else _read(_own)
+    descriptor = _open_scheduler(process)
+    if descriptor is None:
         return 0.0
-    return int(os.pread(_descriptor, 100, 0).split()[1]) * _NS
+    try:
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int) -> float:
+    return int(os.pread(descriptor, 100, 0).split()[1]) * _NS
 
 
 class Moment(NamedTuple):

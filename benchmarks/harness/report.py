@@ -45,15 +45,16 @@ _HEADLINE = {
     "window": ("cpu_p50_ms", False),
     "rebuild": ("cpu_s", False),
     "processes": ("per_s", True),
-    "cli": ("wall_p50_ms", False),
+    "cli": ("own_p50_ms", False),
 }
 METHOD = """\
 * Each side runs in a process of its own, with its own interpreter and defaults except `synchronous`. Within a part the
   sides take turns; every figure is over all rounds. *bare* is one SQLite table without any index, a commit per append,
   with the same SQLite library as ours: the floor.
 * Times are per call. *cpu* is the time of the whole process, background threads included. *wall* follows the load of
-  the machine. Where the disk matters (appends, import, rebuild), rates and times are wall time less the time the
-  process was ready to run but had no processor, as the kernel counts it. Four processes are judged by wall time.
+  the machine. Where the disk matters (appends, import, rebuild) and for commands, rates and times are wall time less
+  the time the process was ready to run but had no processor, as the kernel counts it. For four processes it is the
+  wall time of the best round of each side.
 * *of bare* is the median over the rounds of our rate to the bare rate.
 * Appends are sampled on stores of each size. Each sample passes the peer's 1000th write, at which it optimizes its
   index inside the append; *steady /s* is the rate without calls over 0.5 s. *settle* is what remains to be indexed

@@ -16,13 +16,14 @@ MODES = ("FULL", "NORMAL")
 #: Appends are measured on stores of at least this many messages.
 APPEND_FROM = 10_000
 #: Rounds of appends in which the sides take turns; together they pass the peer's 1000th write, at which it optimizes.
-ROUNDS, ROUND_APPENDS = 7, 150
-TURN_ROUNDS, TURN_ROUND_MESSAGES = 5, 200
+#: They are short (some 10 ms), so that what else the machine does meets all sides of a round alike.
+ROUNDS, ROUND_APPENDS = 42, 25
+TURN_ROUNDS, TURN_ROUND_MESSAGES = 25, 40
 #: Room between the corpus messages of two rounds, more than the longest session.
 ROUND_GAP = 150
 #: The peer's import is measured up to this size only.
 PEER_IMPORT_UP_TO = 10_000
-WRITERS, WRITING_S, WRITER_ROUNDS = 4, 10.0, 2
+WRITERS, WRITING_S, WRITER_ROUNDS = 4, 10.0, 3
 CONCURRENT_UP_TO = 100_000
 
 
@@ -149,13 +150,12 @@ def _hammered(run: Run, side: str, size: int, mode: str) -> list[dict[str, Any]]
 
 
 def _together(rounds: list[list[dict[str, Any]]]) -> dict[str, float]:
-    """Totals over the rounds; a writer that is in a call when the time is up ends it, so its own time counts."""
-    rates = [sum(len(worker["wall"]) for worker in workers) / WRITING_S for workers in rounds]
+    """The best rate of the rounds, since what else the machine does can only lower it; the median unfairness."""
     counts = [[len(worker["wall"]) for worker in workers] for workers in rounds]
     everything = [worker for workers in rounds for worker in workers]
     return {
-        "per_s": statistics.median(rates),
-        "max_to_min": max(max(count) / max(1, min(count)) for count in counts),
+        "per_s": max(sum(count) for count in counts) / WRITING_S,
+        "max_to_min": statistics.median(max(count) / max(1, min(count)) for count in counts),
         "worst_ms": max(max(worker["wall"], default=0.0) for worker in everything),
         "errors": sum(len(worker["errors"]) for worker in everything),
     }
