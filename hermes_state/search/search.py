@@ -14,6 +14,7 @@ from hermes_state.search.plan import Plan, make_plan
 from hermes_state.search.rank import DEFAULT_WEIGHTS
 from hermes_state.search.ranking import Corpus
 from hermes_state.search.scope import Wanted, make_scope
+from hermes_state.search.sources import MAX_SCANNED
 from hermes_state.text import parse
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Search:
     ) -> Hits[_Hit]:
         with self._engine.read() as connection:
             stand = mark(connection)
-            if stand.is_current:
+            if stand.is_current and stand.rebuild_from is None:
                 return self._from_snapshot(connection, stand, plan, page, wanted, answer)
         with suppress(DiskFull, ReadOnlyStore):  # then what is not in the index is read message by message
             self.index.try_catch_up(budget_s=CATCH_UP_S, lock_budget_s=LOCK_S)
@@ -179,4 +180,6 @@ class Search:
             reasons.append(f"The index is being built anew ({self.index.damage or 'on request'}).")
         if scanned and corpus.has_index:
             reasons.append(f"{scanned} messages are not in the index yet and were read one by one.")
+        if scanned > MAX_SCANNED:
+            reasons.append(f"Only the newest {MAX_SCANNED} of those messages were read.")
         return reasons

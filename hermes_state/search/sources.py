@@ -95,8 +95,7 @@ class TailSource:
 
     Attributes:
         lengths: About how many tokens each message read has that holds anything asked for.
-        scanned: How many messages were read.
-        is_whole: Whether those were all there are.
+        scanned: How many messages were read; with more than `MAX_SCANNED`, not all.
     """
 
     def __init__(
@@ -117,9 +116,9 @@ class TailSource:
         for row in connection.execute(query.execution_options(yield_per=500)):
             self.scanned += 1
             text = FoldedText(searchable_text(row.content, row.content_format, row.tool_calls)[:MAX_SCANNED_CHARS])
-            self._held[row.id] = frozenset(term for term in terms if any(find_term(text, term)))
-            self.lengths[row.id] = 1 + len(text.folded) // _CHARS_PER_TOKEN
-        self.is_whole = self.scanned <= MAX_SCANNED
+            if held := frozenset(term for term in terms if any(find_term(text, term))):
+                self._held[row.id] = held
+                self.lengths[row.id] = 1 + len(text.folded) // _CHARS_PER_TOKEN
 
     def matches(self, node: Node, *, below: int | None = None, limit: int) -> list[int]:
         """The highest ids that meet the node, below an id, in falling order."""

@@ -21,6 +21,7 @@ from hermes_state.engine.driver import newest_driver
 from hermes_state.index import MessageIndex
 from hermes_state.schema import store_state
 from hermes_state.search import search as search_module
+from hermes_state.search import sources
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -295,3 +296,14 @@ def test_a_locked_store_is_searched_without_its_newest_messages_in_the_index(
     other.close()
     assert len(hits) == 1
     assert hits.degraded
+
+
+def test_reading_message_by_message_has_an_end(db: SessionDB, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an index only so many messages are read, the newest, and the answer says so."""
+    monkeypatch.setattr(fts, "is_available", lambda _connection: False)
+    for module in (search_module, sources):
+        monkeypatch.setattr(module, "MAX_SCANNED", 5)
+    say(*(f"gimel {n}" for n in range(20)))
+    hits = db.search.messages("gimel")
+    assert 5 <= len(hits) <= 6
+    assert any("Only the newest 5" in reason for reason in hits.degraded)
