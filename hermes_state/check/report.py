@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.engine.failures import INTERRUPT, is_driver_error, result_code
-from hermes_state.errors import StoreDamaged, StoreUnavailable
+from hermes_state.errors import HandleUnusable, HermesStateError, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -122,11 +122,18 @@ class Collector:
         self._counts[kind] += times
 
     def run(self, name: str, step: Callable[[Collector], None], *, unreadable: Kind) -> None:
-        """Take a step. What SQLite can't read is a finding of the kind `unreadable`, not the end of the check."""
+        """Take a step. What SQLite can't read is a finding of the kind `unreadable`, not the end of the check.
+
+        Raises:
+            StoreBusy, HandleUnusable: nothing can be looked at.
+        """
         try:
             step(self)
-        except (StoreDamaged, StoreUnavailable) as error:
-            self.add(unreadable, name, error.message)
+        except (StoreBusy, HandleUnusable):
+            raise
+        except HermesStateError as error:
+            # A column or table that the step needs is missing: the step about the schema says which.
+            self.add(Kind.SCHEMA if "no such" in error.message else unreadable, name, error.message)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:

@@ -115,6 +115,8 @@ def test_a_sound_store_has_no_findings(filled: SessionDB) -> None:
         (Kind.SCHEMA, "CREATE INDEX more ON messages (role)", "an unknown index"),
         (Kind.SCHEMA, "CREATE TRIGGER t AFTER INSERT ON messages BEGIN SELECT 1; END", "a trigger"),
         (Kind.SCHEMA, "DROP TABLE meta", "the table is missing"),
+        (Kind.SCHEMA, "ALTER TABLE sessions DROP COLUMN sealed", "the column is missing"),
+        (Kind.SCHEMA, "ALTER TABLE store_state DROP COLUMN counted_through", "the column is missing"),
         (Kind.INDEX, "DELETE FROM message_index_docsize WHERE id = 3", "not in the index"),
         (
             Kind.INDEX,
