@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from contextlib import contextmanager
@@ -26,6 +27,24 @@ def sync_dir(path: Path) -> None:
     if os.name == "nt":
         return
     sync_file(path)
+
+
+def give_name(partial: Path, target: Path) -> None:
+    """Rename a finished file to a name that must be free.
+
+    Raises:
+        FileExistsError: it is not; `partial` is still there.
+    """
+    try:
+        os.link(partial, target)  # unlike a rename, never over a file that is there
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: all that is left is to look first
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        partial.replace(target)
+    else:
+        partial.unlink()
 
 
 @contextmanager

@@ -6,12 +6,11 @@ disk; nothing ever deletes it. The new store is checked in full before anybody i
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_state.atomic import sync_dir
+from hermes_state.atomic import give_name, sync_dir, sync_file
 from hermes_state.check import check
 from hermes_state.engine import SqliteEngine, outside
 from hermes_state.engine.failures import translated_os
@@ -124,8 +123,14 @@ def _room(path: Path, target: Path) -> bool:
 
 
 def _refuse_strangers(source: DamagedFile, path: Path) -> None:
-    if not source.columns("sessions") and not source.columns("messages"):
+    kept, said = source.columns("sessions"), source.columns("messages")
+    if not kept and not said:
         raise StoreDamaged(f"nothing of a store can be read from {path}", hint="restore a backup or a snapshot")
+    if "conversation_pk" not in kept and "session_pk" not in said:
+        raise StoreDamaged(
+            f"{path} is not a hermes-state store",
+            hint="a Hermes state.db is read with `hermes-state import hermes PATH`",
+        )
     revision = source.revision()
     if revision is not None and revision not in known_revisions():
         raise SchemaTooNew(str(path), found=revision, known=HEAD)
@@ -171,8 +176,8 @@ def _build(
         finally:
             engine.close()
         with translated_os(target):
-            os.link(partial, target)  # unlike a rename it never replaces what somebody put there meanwhile
-            partial.unlink()
+            sync_file(partial)
+            give_name(partial, target)
             sync_dir(target.parent)
     except BaseException:
         for leftover in leftovers:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from hermes_state.atomic import sync_dir, sync_file
+from hermes_state.atomic import sync_dir
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import CORRUPT, NOTADB, is_driver_error, result_code, translated, translated_os
 from hermes_state.engine.holder import open_elsewhere
@@ -39,14 +39,23 @@ def swap_in(new: Path, path: Path, fingerprint: str) -> Path:
         number += 1
         kept = path.with_name(f"{path.stem}.{DAMAGED}-{fingerprint}-{number}.db")
     with _alone(path), translated_os(path):
-        sync_file(new)
-        os.link(path, kept)
+        _keep(path, kept)
         if wal_of(path).exists():  # a WAL of another store must never meet the new one: SQLite would replay it
             wal_of(path).replace(wal_of(kept))
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
         new.replace(path)
         sync_dir(path.parent)
     return kept
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Give the old store a second name, so that the path is never without a store."""
+    try:
+        os.link(path, kept)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: for a moment there is none
+        path.rename(kept)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from damage import flip, interiors_of, leaves_of, overwrite, page_size
 
+from hermes_state.atomic import give_name
 from hermes_state.check import Kind, check
 from hermes_state.engine import SqliteEngine
 from hermes_state.errors import Conflict, SchemaTooNew, StoreBusy, StoreDamaged, StoreUnavailable
@@ -278,6 +280,27 @@ def test_swapping_puts_the_new_store_in_place(path: Path) -> None:
     again.close()
 
 
+def test_without_hard_links_it_works_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on FAT and some network file systems: by renaming, and still never over a file that is there."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    done = recover(path, swap=True)
+    assert done.kept is not None
+    assert done.kept.exists()
+    with SessionDB.open(path) as db:
+        assert check(db.engine).is_sound
+    free = path.with_name("free.db")
+    partial = path.with_name("partial")
+    partial.write_bytes(b"new")
+    free.write_bytes(b"old")
+    with pytest.raises(FileExistsError):
+        give_name(partial, free)
+    assert (partial.read_bytes(), free.read_bytes()) == (b"new", b"old")
+
+
 def test_swapping_needs_the_store_closed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While anybody has it open nothing is swapped, and the salvaged store waits beside it."""
     monkeypatch.setattr("hermes_state.recover.swap._BUDGET_S", 0.1)
@@ -310,3 +333,16 @@ def test_messages_of_an_unfinished_wal_are_salvaged(path: Path, tmp_path: Path) 
         assert new.messages.list("s15")[-1].content == "in the wal"
     with SessionDB.open(swapped.kept) as old:
         assert old.messages.list("s15")[-1].content == "in the wal"
+
+
+def test_another_programs_database_is_not_salvaged(tmp_path: Path) -> None:
+    """A file that is no store of ours, even with tables of the same names, is refused and nothing is made beside it."""
+    foreign = tmp_path / "state.db"
+    with closing(sqlite3.connect(foreign)) as connection:
+        connection.execute("CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT)")
+        connection.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, content TEXT)")
+        connection.execute("INSERT INTO sessions VALUES ('s1', 'cli')")
+        connection.commit()
+    with pytest.raises(StoreDamaged, match="not a hermes-state store"):
+        recover(foreign)
+    assert [file.name for file in tmp_path.iterdir()] == ["state.db"]
