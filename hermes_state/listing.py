@@ -125,6 +125,8 @@ def list_sessions(
     connection: Connection, wanted: SessionFilter, *, order: str, limit: int | None, offset: int
 ) -> list[Session]:
     """Sessions that pass the filter; see `Sessions.list`."""
+    if offset < 0 or (limit is not None and limit < 0):
+        raise InvalidValue(f"a page can't begin at {offset} or hold {limit} sessions")
     gained = tails(connection)
     if order == "active" and not _needs_counters(wanted):
         page = _last_active(connection, wanted, gained, limit, offset)

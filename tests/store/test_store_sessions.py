@@ -386,6 +386,15 @@ def test_an_unknown_order_is_refused(db: SessionDB) -> None:
     assert "active, started" in refused.value.hint
 
 
+def test_a_page_that_can_not_be_is_refused(db: SessionDB) -> None:
+    """A negative number is a mistake of the caller; a page of nothing is just empty."""
+    db.sessions.create(source="cli")
+    for wrong in ({"limit": -1}, {"offset": -1}):
+        with pytest.raises(InvalidValue):
+            db.sessions.list(**wrong)
+    assert db.sessions.list(limit=0) == db.sessions.list(offset=5) == []
+
+
 def test_a_list_costs_no_more_than_its_page(db: SessionDB) -> None:
     """The listing reads its order from the index, and a session its tip and tail by key: nothing is scanned."""
     for n in range(5):
