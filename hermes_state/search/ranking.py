@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from hermes_state.search.texts import Text
 
 # Candidates whose length is looked up: 0.5 ms per 1,000. Where all hold the same words, they are the newest ones.
-MEASURED, MEASURED_OPEN = 300, 2_000
+MEASURED, MEASURED_OPEN = 150, 2_000
 # Of those, how many are scored with their place, role, source and neighbours. With optional words more are needed,
 # since the neighbours that hold some of them carry evidence: with 100 the public conversations lose 3 points of recall,
 # beyond 500 they gain 1.
-SCORED, SCORED_OPEN = 120, 500
+SCORED, SCORED_OPEN = 60, 500
 # Of those, how many texts are read: a first page; reading more than 30 changes nothing measurable on the public data.
 READ, READ_OPEN = 20, 30
 # With fewer visible candidates than this, hidden ones are filtered out while collecting and not after.
-_FEW_VISIBLE = 50
+_FEW_VISIBLE = 20
 
 
 class Corpus(NamedTuple):
