@@ -149,8 +149,10 @@ def _contexts(
 def _neighbour(row: lookups.Row) -> ContextMessage:
     message_id, role, created_at, content, content_format, tool_calls = row
     if content and content_format is None:  # what a message calls is shown only when it says nothing
-        return _context_message(message_id, role, created_at, unpack(content))
-    return _context_message(message_id, role, created_at, searchable_text(content, content_format, tool_calls))
+        text = content if isinstance(content, str) else unpack(content)
+    else:
+        text = searchable_text(content, content_format, tool_calls)
+    return _context_message(message_id, role, created_at, text)
 
 
 def _context_message(message_id: int, role: str, created_at: int, text: str, *, is_hit: bool = False) -> ContextMessage:
@@ -160,13 +162,12 @@ def _context_message(message_id: int, role: str, created_at: int, text: str, *, 
         head = text[: 2 * CONTEXT_CHARS]  # blanks collapse, so a little more than is shown
         line = " ".join(head.split())
         is_cut = len(line) > CONTEXT_CHARS or len(text) > len(head)
-    return context_message_of(
-        {
-            "message_id": message_id,
-            "role": role,
-            "text": f"{line[:CONTEXT_CHARS].rstrip()}…" if is_cut else line,
-            "created_at": from_us(created_at),
-            "is_hit": is_hit,
-            "is_cut": is_cut,
-        }
-    )
+    fields = {
+        "message_id": message_id,
+        "role": role,
+        "text": f"{line[:CONTEXT_CHARS].rstrip()}…" if is_cut else line,
+        "created_at": from_us(created_at),
+        "is_hit": is_hit,
+        "is_cut": is_cut,
+    }
+    return context_message_of(fields)
