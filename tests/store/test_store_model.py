@@ -261,4 +261,4 @@ def test_a_random_history_leaves_what_the_model_says() -> None:
 @pytest.mark.timeout(1800)
 def test_long_random_histories() -> None:
     """The same at length."""
-    run(300, 80)
+    run(120, 60)
