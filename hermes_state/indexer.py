@@ -42,7 +42,7 @@ class Indexer:
         self._woken = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._is_stopped = False
+        self._stopped = threading.Event()
         self._waiting = 0
         self._last = 0.0
 
@@ -57,7 +57,7 @@ class Indexer:
 
     def stop(self) -> None:
         """End the thread after the batch at hand. It is not started again."""
-        self._is_stopped = True
+        self._stopped.set()
         self._woken.set()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
@@ -65,13 +65,13 @@ class Indexer:
 
     def _start(self) -> None:
         with self._lock:
-            if self._thread is None and not self._is_stopped:
+            if self._thread is None and not self._stopped.is_set():
                 self._thread = threading.Thread(target=self._run, name="hermes-state-indexer", daemon=True)
                 self._thread.start()
 
     def _run(self) -> None:
         try:
-            while self._woken.wait(_LINGER_S) and not self._is_stopped:
+            while self._woken.wait(_LINGER_S) and not self._stopped.is_set():
                 self._woken.clear()
                 self._work()
         except HandleUnusable:
@@ -84,10 +84,10 @@ class Indexer:
 
     def _work(self) -> None:
         """Index until all is in, whenever the store is idle."""
-        while not self._is_stopped:
+        while not self._stopped.is_set():
             idle = time.monotonic() - self._last
             if idle < IDLE_S and self._waiting < BACKLOG:
-                time.sleep(IDLE_S - idle)
+                self._stopped.wait(IDLE_S - idle)
                 continue
             index = self._index()
             if index is None:
@@ -98,5 +98,5 @@ class Indexer:
                 self._waiting -= before
                 return
             if idle < IDLE_S:
-                time.sleep((time.monotonic() - started) * (1 / _DUTY - 1))
+                self._stopped.wait((time.monotonic() - started) * (1 / _DUTY - 1))
             del index

@@ -21,7 +21,7 @@ from hermes_state.schema import messages, sessions
 from hermes_state.session_rows import pk_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -43,8 +43,11 @@ Replay = list[dict[str, Any]]
 class Messages:
     """The messages of a store."""
 
-    def __init__(self, engine: Engine, fields_of: FieldsOf = message_fields) -> None:
+    def __init__(
+        self, engine: Engine, fields_of: FieldsOf = message_fields, on_append: Callable[[int], object] | None = None
+    ) -> None:
         self._engine = engine
+        self._on_append = on_append or (lambda _count: None)
         self._fields_of = fields_of
 
     # --- writing ------------------------------------------------------------------------------------------------
@@ -97,6 +100,7 @@ class Messages:
         placed = self._engine.append_message(session_id, encoded)
         if placed is None:
             return self._append_or_explain(session_id, encoded)
+        self._on_append(1)
         if placed[0] % FOLD_EVERY == 0:
             self._fold()
         fields["created_at"] = from_us(encoded["created_at"])
@@ -124,7 +128,8 @@ class Messages:
             added = [self._append_part(connection, session_id, columns) for columns in encoded]
             if len({message.id // FOLD_EVERY for message in added}) > 1:
                 fold(connection)
-            return added
+        self._on_append(len(added))
+        return added
 
     def _append_part(self, connection: Connection, session_id: str, columns: Columns) -> Message:
         """Append inside a transaction; what the engine's statement does not take is looked into."""

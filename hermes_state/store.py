@@ -46,13 +46,14 @@ class SessionDB:
     def __init__(self, engine: Engine, *, redact: bool = False) -> None:
         self.engine = engine
         self.redact = redact
-        self.sessions, self.messages, self.lineage = _redacting(engine) if redact else _plain(engine)
+        self.index = MessageIndex(engine)
+        nouns = _redacting if redact else _plain
+        self.sessions, self.messages, self.lineage = nouns(engine, self.index)
         self.usage = UsageLedger(engine)
         self.leases = Leases(engine)
         self.meta = Meta(engine)
         self.routes = Routes(engine)
         self.handoffs = Handoffs(engine)
-        self.index = MessageIndex(engine)
         self.search = Search(engine, self.index)
         self.maintenance = Maintenance(engine, self.index)
 
@@ -108,6 +109,7 @@ class SessionDB:
 
     def close(self) -> None:
         """Close every connection; the handle can't be used after. Closing twice is fine."""
+        self.index.close()
         self.engine.close()
 
     def __enter__(self) -> Self:
@@ -119,16 +121,17 @@ class SessionDB:
         self.close()
 
 
-def _plain(engine: Engine) -> tuple[Sessions, Messages, Lineage]:
+def _plain(engine: Engine, index: MessageIndex) -> tuple[Sessions, Messages, Lineage]:
     sessions = Sessions(engine)
-    return sessions, Messages(engine), Lineage(engine, sessions)
+    return sessions, Messages(engine, on_append=index.wake), Lineage(engine, sessions)
 
 
-def _redacting(engine: Engine) -> tuple[Sessions, Messages, Lineage]:
+def _redacting(engine: Engine, index: MessageIndex) -> tuple[Sessions, Messages, Lineage]:
     from hermes_state.redact import redact_value, redacted_fields  # its patterns cost 10 ms to compile
 
     sessions = Sessions(engine, redact_value)
-    return sessions, Messages(engine, redacted_fields), Lineage(engine, sessions, redacted_fields)
+    messages = Messages(engine, redacted_fields, on_append=index.wake)
+    return sessions, messages, Lineage(engine, sessions, redacted_fields)
 
 
 def locate(path_or_url: str | os.PathLike[str] | None = None, home: str | os.PathLike[str] | None = None) -> Path:
