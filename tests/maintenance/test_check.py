@@ -207,6 +207,17 @@ def test_a_check_beside_writers_finds_nothing(filled: SessionDB) -> None:
         assert report.is_sound, report.findings
 
 
+def test_what_others_indexed_since_the_last_search_is_no_damage(filled: SessionDB) -> None:
+    """FTS5 keeps the structure of the index per connection; a check must not go by an old one."""
+    filled.search.messages("word1")
+    with SessionDB.open(filled.path, synchronous="NORMAL") as other:
+        for n in range(5):
+            other.messages.append_many("s2", [{"role": "user", "content": f"new{n}{m}"} for m in range(20)])
+            other.maintenance.optimize()
+            report = check(filled.engine)
+            assert report.is_sound, report.findings
+
+
 def test_damaged_pages_end_no_check(filled: SessionDB) -> None:
     """Where SQLite can't read on, that is a finding, and the other steps are still taken."""
     filled.close()
