@@ -74,11 +74,11 @@ class Indexer:
             while self._woken.wait(_LINGER_S) and not self._stopped.is_set():
                 self._woken.clear()
                 self._work()
-        except HandleUnusable:
-            pass  # the store was closed, which is how most threads end
         except HermesStateError as error:
-            # The store can't be written now. Nothing is lost: whatever is missing is added before the next search.
-            _log.warning("indexing in the background stopped: %s", error.message)
+            # Nothing is lost: whatever is missing is added before the next search. A closed store is how most threads
+            # end, and nothing to warn of.
+            level = logging.DEBUG if isinstance(error, HandleUnusable) else logging.WARNING
+            _log.log(level, "indexing in the background stopped: %s", error.message)
         finally:
             self._thread = None
 

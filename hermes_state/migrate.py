@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hermes_state.engine import Engine
 
 # The newest revision this code works with; a test holds it equal to the head of the revisions.
-HEAD = "0001"
+HEAD = "0004"
 # How many snapshots taken before an upgrade are kept beside the store.
 SNAPSHOTS_KEPT = 2
 SNAPSHOT_DIR = "state-snapshots"

@@ -37,10 +37,18 @@ def guess(value: Any) -> int | None:
 
 
 def _from_text(text: str) -> int | None:
+    number = _as_number(text)
+    return _from_date(text) if number is None else guess(number)
+
+
+def _as_number(text: str) -> float | None:
     try:
-        return guess(float(text))
+        return float(text)
     except ValueError:
-        pass  # not a number; perhaps a date
+        return None
+
+
+def _from_date(text: str) -> int | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
@@ -173,7 +174,7 @@ class _Remembering:
             raise
 
 
-class _Piped:
+class _Piped(ABC):
     """pyrage at one end of a pipe, in a thread, and we at the other."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -182,8 +183,9 @@ class _Piped:
         self._reading, self._writing = os.pipe()
         self._thread = threading.Thread(target=self._run, name="age", daemon=True)
 
+    @abstractmethod
     def _work(self) -> None:
-        raise NotImplementedError
+        """Run pyrage from one end to the other; in the thread."""
 
     def _run(self) -> None:
         try:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_state.clock import from_us
 from hermes_state.codec import searchable_text
 from hermes_state.engine import lookups
-from hermes_state.packing import unpack
 from hermes_state.records import MessageState, Relation
 from hermes_state.search.excerpt import excerpt
 from hermes_state.search.records import context_message_of, message_hit_of
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
 # Characters of a message beside a hit that are shown.
 CONTEXT_CHARS = 200
+# Shown in place of a neighbour whose text is damaged: it must not cost the answer, and `db check` names it.
+UNREADABLE = "[unreadable]"
 # Messages on each side of a hit at most.
 MAX_CONTEXT = 50
 
@@ -148,8 +149,10 @@ def _contexts(
 
 def _neighbour(row: lookups.Row) -> ContextMessage:
     message_id, role, created_at, content, content_format, tool_calls = row
-    if content and content_format is None:  # what a message calls is shown only when it says nothing
-        text = content if isinstance(content, str) else unpack(content)
+    if isinstance(content, str) and content and content_format is None:
+        text = content  # what a message calls is shown only when it says nothing
+    elif content and content_format is None:
+        text = searchable_text(content, None, None) or UNREADABLE
     else:
         text = searchable_text(content, content_format, tool_calls)
     return _context_message(message_id, role, created_at, text)

@@ -168,3 +168,12 @@ def test_pages_join_without_gap_or_overlap(db: SessionDB, say: Say) -> None:
         ids = [hit.message_id for page in pages for hit in page]
         assert len(set(ids)) == len(ids) == 900
         assert ids[:250] == [hit.message_id for hit in db.search.messages("rho", limit=250, sort=sort, context=0)]
+
+
+def test_a_damaged_neighbour_does_not_cost_the_hit(db: SessionDB, say: Say) -> None:
+    session = say("before", "needle", "after")
+    first, *_ = db.messages.list(session)
+    with db.engine.write() as connection:
+        connection.exec_driver_sql("UPDATE messages SET content = x'28b52ffd00' WHERE id = ?", (first.id,))
+    (hit,) = db.search.messages("needle")
+    assert [message.text for message in hit.context] == ["[unreadable]", "needle", "after"]

@@ -1,4 +1,4 @@
-"""The tables, as SQLAlchemy Core sees them. Alembic revisions carry their own frozen DDL; a test keeps both equal.
+"""The tables of conversations and of what a gateway keeps beside them.
 
 Times are INTEGER microseconds since 1970 UTC. Large columns stand last, so that a scan of counters never reads text.
 The full-text index is derived data and not here: `hermes_state.engine` makes it, drops it and rebuilds it.
@@ -15,21 +15,13 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
     text,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
+from hermes_state.schema.naming import metadata
 
 store_state = Table(
     "store_state",
