@@ -1,0 +1,182 @@
+"""Every error of the memory layer, below the store's own tree.
+
+HermesStateError
+└── MemoryFault                           30
+    ├── ContractBroken                    31   a provider is not what it has to be
+    ├── ProviderUnavailable               32   known, and can't be used now
+    │   └── ProviderNotFound                   nothing has that name
+    ├── ProviderFailed                    33   a hook raised
+    │   └── ToolNotHandled                     no such tool; also a NotImplementedError
+    ├── CompressionCheckpointUnavailable  34   compression may not start; also a RuntimeError
+    ├── MemoryReadFailed                  35   the file is there and could not be read; nothing was changed
+    ├── MemoryFull                        36   the change would pass the limit
+    ├── AmbiguousMatch                    37   a text fits several entries
+    ├── EntryNotFound                     38   a text or id fits no entry
+    └── UnsafeMemory                      39   the text reads like an attack on the agent
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_state.errors import HermesStateError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# How every refusal to compress without a checkpoint starts; runtimes look for it.
+BLOCKED_PREFIX = "BLOCKED_MISSING_PREREQUISITE: required pre-compress checkpoint unavailable: "
+CHECKPOINT_REMEDY = (
+    "set compression.checkpoint_required: false, or switch to a memory provider that implements checkpoint API v2"
+)
+
+
+class MemoryFault(HermesStateError):
+    """The root: something the memory layer could not do."""
+
+    exit_code = 30
+
+
+class ContractBroken(MemoryFault):
+    """A provider, or what it returned, is not what the contract says.
+
+    Attributes:
+        plugin: the provider's name, or its type where it has none.
+        wanted: what the contract says, e.g. a signature.
+        found: what is there.
+    """
+
+    exit_code = 31
+
+    def __init__(self, plugin: str, *, wanted: str, found: str, hint: str = "") -> None:
+        super().__init__(
+            f"memory provider {plugin!r}: wanted {wanted}; found {found}",
+            hint=hint or "docs/memory-contract.md has the contract; `hermes-state memory check NAME` proves a provider",
+        )
+        self.plugin = plugin
+        self.wanted = wanted
+        self.found = found
+
+
+class ProviderUnavailable(MemoryFault):
+    """A provider is known and can't be used now; `reason` says why."""
+
+    exit_code = 32
+
+    def __init__(self, plugin: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"memory provider {plugin!r} is not available: {reason}", hint=hint)
+        self.plugin = plugin
+        self.reason = reason
+
+
+class ProviderNotFound(ProviderUnavailable):
+    """No memory provider has that name."""
+
+
+class ProviderFailed(MemoryFault):
+    """A hook of a provider raised, or did not come back in time."""
+
+    exit_code = 33
+    retryable = True
+
+    def __init__(self, plugin: str, hook: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"memory provider {plugin!r}, {hook}: {reason}", hint=hint)
+        self.plugin = plugin
+        self.hook = hook
+        self.reason = reason
+
+
+class ToolNotHandled(ProviderFailed, NotImplementedError):
+    """A provider was asked for a tool it does not have."""
+
+    retryable = False
+
+    def __init__(self, plugin: str, tool: str) -> None:
+        super().__init__(plugin, "handle_tool_call", f"it has no tool {tool!r}")
+        self.tool = tool
+
+
+class CompressionCheckpointUnavailable(MemoryFault, RuntimeError):
+    """Compression needs a durable checkpoint first and there is none; the transcript was left as it was.
+
+    Args:
+        reason: what went wrong.
+        capability: no provider can ever make the checkpoint, so the remedy is told; a provider that failed once
+            may succeed when asked again.
+    """
+
+    exit_code = 34
+
+    def __init__(self, reason: str, *, capability: bool = False) -> None:
+        remedy = f"; {CHECKPOINT_REMEDY}" if capability else ""
+        super().__init__(f"{BLOCKED_PREFIX}{reason}{remedy}", hint=CHECKPOINT_REMEDY if capability else "try again")
+        self.reason = reason
+        self.capability = capability
+
+
+class MemoryReadFailed(MemoryFault):
+    """A memory file is there and could not be read. Nothing was changed: what can't be read is never written over."""
+
+    exit_code = 35
+    retryable = True
+
+    def __init__(self, path: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{path} could not be read: {reason}; nothing was changed", hint=hint)
+        self.path = path
+        self.reason = reason
+
+
+class MemoryFull(MemoryFault):
+    """The change would pass the limit of the file; nothing was changed. All sizes are in characters."""
+
+    exit_code = 36
+
+    def __init__(self, target: str, *, used: int, needed: int, limit: int) -> None:
+        super().__init__(
+            f"{target} holds {used:,} of {limit:,} characters and would hold {needed:,}; nothing was changed",
+            hint="shorten, merge or remove entries first",
+        )
+        self.target = target
+        self.used = used
+        self.needed = needed
+        self.limit = limit
+
+
+class AmbiguousMatch(MemoryFault):
+    """A text fits several entries; `candidates` holds them. Nothing was changed."""
+
+    exit_code = 37
+
+    def __init__(self, text: str, candidates: Sequence[str]) -> None:
+        super().__init__(
+            f"{text!r} fits {len(candidates)} entries; nothing was changed",
+            hint="give more of the text, or the entry's id",
+        )
+        self.text = text
+        self.candidates = tuple(candidates)
+
+
+class EntryNotFound(MemoryFault):
+    """A text or id fits no entry; `nearest` holds the entries most like it. Nothing was changed."""
+
+    exit_code = 38
+
+    def __init__(self, text: str, nearest: Sequence[str] = ()) -> None:
+        super().__init__(
+            f"no entry fits {text!r}; nothing was changed", hint="list the entries and use their exact text"
+        )
+        self.text = text
+        self.nearest = tuple(nearest)
+
+
+class UnsafeMemory(MemoryFault):
+    """The text would go into the prompt and reads like an attack on the agent; nothing was changed."""
+
+    exit_code = 39
+
+    def __init__(self, rule: str, excerpt: str, *, intent: str = "") -> None:
+        why = f" ({intent})" if intent else ""
+        super().__init__(f"refused by the rule {rule!r}{why}: {excerpt!r}; nothing was changed")
+        self.rule = rule
+        self.excerpt = excerpt
+        self.intent = intent
