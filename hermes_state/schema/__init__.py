@@ -18,11 +18,31 @@ from hermes_state.schema.conversations import (
     system_prompts,
     usage,
 )
+from hermes_state.schema.facts import (
+    entities,
+    entity_aliases,
+    fact_banks,
+    fact_conflicts,
+    fact_entities,
+    fact_state,
+    fact_subjects,
+    fact_vectors,
+    facts,
+)
 from hermes_state.schema.memories import memories, memory_events, memory_proposals, memory_tags
 from hermes_state.schema.naming import metadata
 from hermes_state.schema.outbox import memory_outbox
 
 __all__ = [
+    "entities",
+    "entity_aliases",
+    "fact_banks",
+    "fact_conflicts",
+    "fact_entities",
+    "fact_state",
+    "fact_subjects",
+    "fact_vectors",
+    "facts",
     "handoffs",
     "import_sources",
     "imported_messages",
