@@ -1,7 +1,7 @@
 """The tables of holographic memory: facts, the entities they are about, their vectors, banks and contradictions.
 
 The full-text index over the facts is derived data and not here. Everything in `fact_vectors`, `fact_banks`,
-`fact_subjects` and `fact_conflicts` is derived too: it follows from the texts and can be made again.
+`fact_slots` and `fact_conflicts` is derived too: it follows from the texts and can be made again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ facts = Table(
     Column("updated_at", BigInteger, nullable=False),  # of content, category or tags, and of a helpful mark
     Column("superseded_by", Integer, ForeignKey("facts.pk", ondelete="SET NULL")),
     Column("superseded_at", BigInteger),  # set: kept, and no longer recalled
-    Column("bank_pk", Integer),  # which bank its vector is in; banks are derived, so no reference
     Column("tags", Text, nullable=False),  # separated by commas
     Column("content", Text, nullable=False),
     UniqueConstraint("digest", "user_id", "session_id"),
@@ -85,23 +84,21 @@ fact_vectors = Table(
 fact_banks = Table(
     "fact_banks",
     metadata,
-    Column("pk", Integer, primary_key=True),
-    Column("category", String, nullable=False),
-    Column("part", Integer, nullable=False),  # a full bank is followed by another
-    Column("dim", Integer, nullable=False),
-    Column("fact_count", Integer, nullable=False),
+    Column("category", String, primary_key=True),
+    Column("shard", String, primary_key=True),  # bits of the entities' hash; a bank that is full is split in two
+    Column("links", Integer, nullable=False),
     Column("sums", LargeBinary, nullable=False),
-    UniqueConstraint("category", "part"),
+    sqlite_with_rowid=False,
 )
 
-fact_subjects = Table(
-    "fact_subjects",
+fact_slots = Table(
+    "fact_slots",
     metadata,
-    Column("subject", String, primary_key=True),  # what a fact says something of; facts of one subject can disagree
+    Column("slot", String, primary_key=True),  # what a fact says something of; only facts of one slot can disagree
     Column("fact_pk", Integer, ForeignKey("facts.pk", ondelete="CASCADE"), primary_key=True),
     sqlite_with_rowid=False,
 )
-Index("ix_fact_subjects_fact_pk", fact_subjects.c.fact_pk)
+Index("ix_fact_slots_fact_pk", fact_slots.c.fact_pk)
 
 fact_conflicts = Table(
     "fact_conflicts",

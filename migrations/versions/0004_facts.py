@@ -21,7 +21,6 @@ TABLES = [
         updated_at BIGINT NOT NULL,
         superseded_by INTEGER,
         superseded_at BIGINT,
-        bank_pk INTEGER,
         tags TEXT NOT NULL,
         content TEXT NOT NULL,
         CONSTRAINT pk_facts PRIMARY KEY (pk),
@@ -84,27 +83,25 @@ TABLES = [
     """,
     """
     CREATE TABLE fact_banks (
-        pk INTEGER NOT NULL,
         category VARCHAR NOT NULL,
-        part INTEGER NOT NULL,
-        dim INTEGER NOT NULL,
-        fact_count INTEGER NOT NULL,
+        shard VARCHAR NOT NULL,
+        links INTEGER NOT NULL,
         sums BLOB NOT NULL,
-        CONSTRAINT pk_fact_banks PRIMARY KEY (pk),
-        CONSTRAINT uq_fact_banks_category_part UNIQUE (category, part)
-    )
-    """,
-    """
-    CREATE TABLE fact_subjects (
-        subject VARCHAR NOT NULL,
-        fact_pk INTEGER NOT NULL,
-        CONSTRAINT pk_fact_subjects PRIMARY KEY (subject, fact_pk),
-        CONSTRAINT fk_fact_subjects_fact_pk FOREIGN KEY(fact_pk) REFERENCES facts (pk) ON DELETE CASCADE
+        CONSTRAINT pk_fact_banks PRIMARY KEY (category, shard)
     )
      WITHOUT ROWID
     """,
     """
-    CREATE INDEX ix_fact_subjects_fact_pk ON fact_subjects (fact_pk)
+    CREATE TABLE fact_slots (
+        slot VARCHAR NOT NULL,
+        fact_pk INTEGER NOT NULL,
+        CONSTRAINT pk_fact_slots PRIMARY KEY (slot, fact_pk),
+        CONSTRAINT fk_fact_slots_fact_pk FOREIGN KEY(fact_pk) REFERENCES facts (pk) ON DELETE CASCADE
+    )
+     WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX ix_fact_slots_fact_pk ON fact_slots (fact_pk)
     """,
     """
     CREATE TABLE fact_conflicts (
