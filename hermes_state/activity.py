@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, func, literal_column, select, update
+from sqlalchemy import bindparam, case, func, literal_column, select, update
 
 from hermes_state.schema import messages, sessions, store_state
 
@@ -38,6 +38,9 @@ _TAIL = (
 )
 
 
+_TAIL_OF = _TAIL.where(_owner == bindparam("pk"))
+
+
 class Tail(NamedTuple):
     """What one session gained since the counters were last folded. `last_at` is in microseconds, 0 for none."""
 
@@ -51,7 +54,7 @@ _NOTHING = Tail()
 
 def tail_of(connection: Connection, session_pk: int) -> Tail:
     """The tail of one session."""
-    row = connection.execute(_TAIL.where(_owner == session_pk)).fetchone()
+    row = connection.execute(_TAIL_OF, {"pk": session_pk}).fetchone()
     return Tail(*row[1:]) if row else _NOTHING
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from hermes_state.codec import clean
 from hermes_state.conversation import infer_relation, move_conversation, retip, seal
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 UNKNOWN_SOURCE = "unknown"
+# Statements that run with every session are made once.
+_BY_ID = select(sessions).where(sessions.c.id == bindparam("session_id"))
+_INSERT = insert(sessions)
+_ALONE = update(sessions).where(sessions.c.pk == bindparam("session")).values(conversation_pk=bindparam("session"))
 
 
 class Origin(NamedTuple):
@@ -48,7 +52,7 @@ def find_origin(
         if relation:
             raise InvalidValue(f"relation {relation!r} needs a parent_id")
         return None
-    parent = connection.execute(select(sessions).where(sessions.c.id == parent_id)).fetchone()
+    parent = connection.execute(_BY_ID, {"session_id": parent_id}).fetchone()
     if parent is None:
         raise SessionNotFound(parent_id)
     return Origin(parent, Relation(relation) if relation else infer_relation(parent.end_reason, source))
@@ -63,7 +67,7 @@ def put_session(
     values: Mapping[str, Any],
 ) -> tuple[int, bool]:
     """Add a session, or complete the one with this id; returns its key and whether it has a title."""
-    row = connection.execute(select(sessions).where(sessions.c.id == session_id)).fetchone()
+    row = connection.execute(_BY_ID, {"session_id": session_id}).fetchone()
     if row is None:
         return _insert(connection, session_id, check_source(source), started_at, origin, values), False
     _complete(connection, row, source, origin, values)
@@ -81,23 +85,24 @@ def _insert(
     """Add a session, in the conversation that it continues or in one of its own; returns its key."""
     continued = origin.parent if origin and origin.continues else None
     result = connection.execute(
-        insert(sessions).values(
-            id=session_id,
-            source=source,
-            parent_pk=origin.parent.pk if origin else None,
-            relation=str(origin.relation) if origin else None,
-            conversation_pk=continued.conversation_pk if continued else 0,
-            is_tip=continued is None,
-            delegated=origin is not None and origin.delegated,
-            sealed=False,
-            archived=bool(continued and continued.archived),
-            started_at=started_at,
-            last_active_at=started_at,
-            message_count=0,
-            tool_call_count=0,
-            rewind_count=0,
+        _INSERT,
+        {
+            "id": session_id,
+            "source": source,
+            "parent_pk": origin.parent.pk if origin else None,
+            "relation": str(origin.relation) if origin else None,
+            "conversation_pk": continued.conversation_pk if continued else 0,
+            "is_tip": continued is None,
+            "delegated": origin is not None and origin.delegated,
+            "sealed": False,
+            "archived": bool(continued and continued.archived),
+            "started_at": started_at,
+            "last_active_at": started_at,
+            "message_count": 0,
+            "tool_call_count": 0,
+            "rewind_count": 0,
             **values,
-        )
+        },
     )
     assert result.inserted_primary_key is not None
     pk = int(result.inserted_primary_key[0])
@@ -105,7 +110,7 @@ def _insert(
         seal(connection, continued.pk)
         retip(connection, continued.conversation_pk)
     else:
-        connection.execute(update(sessions).where(sessions.c.pk == pk).values(conversation_pk=pk))
+        connection.execute(_ALONE, {"session": pk})
     return pk
 
 

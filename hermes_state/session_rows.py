@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, bindparam, select
 
 from hermes_state.activity import Tail, tail_of
 from hermes_state.clock import from_us, from_us_or_none
@@ -34,6 +34,7 @@ ORIGIN_FIELDS = (
     "profile",
 )
 
+# Statements that run with every session are made once: building one costs more than running it.
 _parent = sessions.alias("parent")
 _tip = sessions.alias("tip")
 
@@ -97,11 +98,7 @@ def pk_of(connection: Connection, session_id: str) -> int:
         SessionNotFound: there is none.
     """
     # A lone surrogate can't even be looked up, and no session has one in its id.
-    pk = (
-        connection.execute(select(sessions.c.pk).where(sessions.c.id == session_id)).scalar()
-        if is_plain(session_id)
-        else None
-    )
+    pk = connection.execute(_PK_OF, {"id": session_id}).scalar() if is_plain(session_id) else None
     if pk is None:
         raise SessionNotFound(session_id)
     return int(pk)
@@ -109,5 +106,11 @@ def pk_of(connection: Connection, session_id: str) -> int:
 
 def load(connection: Connection, session_pk: int) -> Session:
     """One session by its key."""
-    row = connection.execute(session_query().where(sessions.c.pk == session_pk)).one()
-    return session_from_row(row, tail_of(connection, session_pk), tags_of(connection, [session_pk]).get(session_pk, ()))
+    row = connection.execute(_SESSION, {"pk": session_pk}).one()
+    tags = tuple(connection.execute(_TAGS, {"pk": session_pk}).scalars())
+    return session_from_row(row, tail_of(connection, session_pk), tags)
+
+
+_PK_OF = select(sessions.c.pk).where(sessions.c.id == bindparam("id"))
+_SESSION = session_query().where(sessions.c.pk == bindparam("pk"))
+_TAGS = select(session_tags.c.tag).where(session_tags.c.session_pk == bindparam("pk")).order_by(session_tags.c.tag)

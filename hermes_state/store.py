@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -26,6 +27,7 @@ from hermes_state.sessions import Sessions
 from hermes_state.usage import UsageLedger
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 # `FULL`: a committed message survives power loss. `NORMAL`: it survives a crash of the process, at a tenth of the wait.
@@ -95,6 +97,19 @@ class SessionDB:
             engine.close()
             raise
         return cls(engine, redact=redact)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Calls of the block that write are committed together when it ends, and none of them when it raises.
+
+        With `synchronous=FULL` every commit waits for the disk, so this is how many sessions are stored quickly.
+        Other processes can't write meanwhile: keep it below a second. Reads of the block see what it wrote.
+
+        Raises:
+            StoreBusy, ReadOnlyStore, DiskFull: nothing of the block was written.
+        """
+        with self.engine.write():
+            yield
 
     @property
     def path(self) -> Path:

@@ -92,7 +92,7 @@ def _turns(figures: Figures) -> Iterator[Verdict]:
     ours, peer = (figures.get(turn, size, side, "per_s") for side in ("ours", "peer"))
     yield _least("turn", f"the peer's rate, FULL, {size:,}", _ratio(ours, peer), 10)
     size = _judged(figures, bulk)
-    ours, peer = figures.get(bulk, size, "ours", "per_s"), figures.get(single, size, "peer", "per_s")
+    ours, peer = figures.get(bulk, size, "ours", "stored_per_s"), figures.get(single, size, "peer", "per_s")
     yield _least("bulk", f"the peer's append, {size:,}", _ratio(ours, peer), 50)
 
 

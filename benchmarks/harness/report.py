@@ -60,7 +60,8 @@ METHOD = """\
   index inside the append; *steady /s* is the rate without calls over 0.5 s. *settle* is what remains to be indexed
   after a round until a search sees everything: wall seconds over all rounds, CPU milliseconds per message.
 * Bulk import: */s* counts until everything is searchable, *stored /s* until everything is committed. The peer's is the
-  import behind its dashboard. The bar compares with its append, its only other way in.
+  import behind its dashboard. The bar compares *stored /s*, as for appends and turns (where the index follows, too),
+  with the peer's append, its only other way in.
 * A query is never asked twice in the same form (blanks at its end differ), so no cache of parsed queries shortens it.
 * A question is matched by any of its words by us, and by all of its words by the peer, which finds nothing: those two
   figures are not the same work.
