@@ -1,0 +1,1 @@
+"""Memory providers that ship with the package."""

@@ -1,0 +1,1 @@
+"""Facts as text, entities and phase vectors: the holographic memory provider."""

@@ -1,0 +1,122 @@
+"""Phase vectors as bytes: our compact form, and the two forms the peer has written.
+
+Ours is four header bytes, `HRP` and the bits a phase has, then the phases, rounded to so many bits, first phase in the
+high bits. At four bits a vector of 1024 phases is 516 bytes. Rounding to b bits turns each phase by up to half a step,
+evenly spread, so every similarity keeps sin(x)/x of its size with x = π/2^b: 0.9936 at four bits, 0.9003 at two, while
+the noise stays as it is. (The peer keeps 64 bits a phase.)
+
+The lengths tell the forms apart even if a float looks like a header: ours is 4 more than a multiple of 8, and the
+peer's float64 form has no header and is a multiple of 8.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hermes_state.errors import InvalidValue
+from memory.errors import MemoryFault
+from memory.providers.holographic.algebra import TURN, Phases, check_dim
+
+DEFAULT_BITS = 4
+BITS = (2, 4, 8)
+_MAGIC = b"HRP"
+_HEADER_BYTES = len(_MAGIC) + 1
+_PEER_MAGIC = b"HRR1"
+_PHASE_BITS = 16
+
+
+class VectorUnreadable(MemoryFault):
+    """These bytes are no vector in any form we know."""
+
+
+def pack(vector: Phases, bits: int = DEFAULT_BITS) -> bytes:
+    """The compact form of one vector, of `packed_size(dim, bits)` bytes.
+
+    Raises:
+        InvalidValue: Not one vector of a possible dimension, or bits other than 2, 4 or 8.
+    """
+    if vector.ndim != 1 or bits not in BITS:
+        raise InvalidValue(f"one vector at 2, 4 or 8 bits a phase can be stored, not shape {vector.shape} at {bits}")
+    check_dim(len(vector))
+    step = 1 << (_PHASE_BITS - bits)
+    levels = (((vector.astype(np.uint32) + step // 2) // step) % (1 << bits)).astype(np.uint8)
+    shifts = _shifts(bits)
+    packed = np.bitwise_or.reduce(levels.reshape(-1, len(shifts)) << shifts, axis=1)
+    return _MAGIC + bytes([bits]) + packed.astype(np.uint8).tobytes()
+
+
+def packed_size(dim: int, bits: int = DEFAULT_BITS) -> int:
+    """Bytes of a packed vector."""
+    return _HEADER_BYTES + dim * bits // 8
+
+
+def unpack(blob: bytes) -> Phases:
+    """The vector in these bytes, in our form or the peer's (float64 radians, or float32 radians behind `HRR1`).
+
+    Raises:
+        VectorUnreadable: Not such bytes: cut, of an impossible length, or with a phase that is no number.
+    """
+    if blob.startswith(_MAGIC) and len(blob) > _HEADER_BYTES and blob[len(_MAGIC)] in BITS and len(blob) % 8 == 4:
+        return _levels_to_phases(np.frombuffer(blob, np.uint8, offset=_HEADER_BYTES), blob[len(_MAGIC)])
+    if blob.startswith(_PEER_MAGIC) and len(blob) > len(_PEER_MAGIC) and len(blob) % 4 == 0:
+        return _from_radians(np.frombuffer(blob, "<f4", offset=len(_PEER_MAGIC)).astype(np.float64))
+    if blob and len(blob) % 8 == 0:
+        return _from_radians(np.frombuffer(blob, "<f8"))
+    raise VectorUnreadable(f"{len(blob)} bytes are no phase vector", hint="Rebuild the vectors.")
+
+
+def unpack_rows(blobs: Sequence[bytes | None], dim: int) -> tuple[Phases, NDArray[np.bool_]]:
+    """Many vectors as rows, for `similarities`.
+
+    Returns:
+        The rows, shape (n, dim), and which of them could be read at this dimension. A blob that is absent, damaged or
+        of another dimension is a row of zeros and False, so a store whose dimension is being changed stays readable.
+    """
+    rows = np.zeros((len(blobs), dim), np.uint16)
+    readable = np.zeros(len(blobs), np.bool_)
+    for bits in BITS:
+        header, size = _MAGIC + bytes([bits]), packed_size(dim, bits)
+        places = [i for i, blob in enumerate(blobs) if blob and len(blob) == size and blob.startswith(header)]
+        if places:
+            joined = np.frombuffer(b"".join(blobs[i] or b"" for i in places), np.uint8).reshape(len(places), size)
+            rows[places] = _levels_to_phases(joined[:, _HEADER_BYTES:], bits)
+            readable[places] = True
+    for i, blob in enumerate(blobs):
+        if blob and not readable[i]:
+            rows[i], readable[i] = _at_dimension(blob, dim)
+    return rows, readable
+
+
+def _at_dimension(blob: bytes, dim: int) -> tuple[Phases, bool]:
+    try:
+        vector = unpack(blob)
+    except VectorUnreadable:
+        vector = np.zeros(0, np.uint16)
+    return (vector, True) if len(vector) == dim else (np.zeros(dim, np.uint16), False)
+
+
+def to_radians(vector: Phases) -> NDArray[np.float64]:
+    """The vector as the peer holds it: angles in [0, 2π)."""
+    return vector.astype(np.float64) * (2.0 * math.pi / TURN)
+
+
+def _from_radians(angles: NDArray[np.float64]) -> Phases:
+    if not np.isfinite(angles).all():
+        raise VectorUnreadable("a phase of the vector is not a number", hint="Rebuild the vectors.")
+    turns = np.mod(angles / math.tau, 1.0)
+    return (np.rint(turns * TURN).astype(np.int64) % TURN).astype(np.uint16)
+
+
+def _levels_to_phases(packed: NDArray[np.uint8], bits: int) -> Phases:
+    """Packed bytes, of one vector or of rows of them, as phases."""
+    shifts = _shifts(bits)
+    levels = (packed[..., None] >> shifts) & np.uint8((1 << bits) - 1)
+    flat = levels.reshape(*packed.shape[:-1], packed.shape[-1] * len(shifts))
+    return flat.astype(np.uint16) << np.uint16(_PHASE_BITS - bits)
+
+
+def _shifts(bits: int) -> NDArray[np.uint8]:
+    """How far left each phase of one byte stands, first phase first."""
+    return np.arange(8 - bits, -1, -bits, dtype=np.uint8)
