@@ -52,7 +52,9 @@ entities = Table(
     Column("pk", Integer, primary_key=True),
     Column("folded", String, nullable=False, unique=True),  # the form in which two spellings are equal
     Column("name", String, nullable=False),  # as it was first written
+    Column("shard", LargeBinary, nullable=False),  # 8 bytes of its hash: entities of one bank lie side by side
 )
+Index("ix_entities_shard", entities.c.shard)
 
 entity_aliases = Table(
     "entity_aliases",
@@ -123,5 +125,6 @@ fact_state = Table(
     Column("dim", Integer, nullable=False),  # of the vectors; 0: none was made yet
     Column("encoding", String),  # rules the vectors were made with; NULL: they are to be made again
     Column("encoded_through", BigInteger, nullable=False),  # where making them again has come to
+    Column("banked_through", BigInteger, nullable=False),  # facts up to this are in the banks
     Column("compared_through", BigInteger, nullable=False),  # facts up to this were compared with their like
 )

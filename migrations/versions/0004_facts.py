@@ -42,9 +42,13 @@ TABLES = [
         pk INTEGER NOT NULL,
         folded VARCHAR NOT NULL,
         name VARCHAR NOT NULL,
+        shard BLOB NOT NULL,
         CONSTRAINT pk_entities PRIMARY KEY (pk),
         CONSTRAINT uq_entities_folded UNIQUE (folded)
     )
+    """,
+    """
+    CREATE INDEX ix_entities_shard ON entities (shard)
     """,
     """
     CREATE TABLE entity_aliases (
@@ -129,13 +133,14 @@ TABLES = [
         dim INTEGER NOT NULL,
         encoding VARCHAR,
         encoded_through BIGINT NOT NULL,
+        banked_through BIGINT NOT NULL,
         compared_through BIGINT NOT NULL,
         CONSTRAINT pk_fact_state PRIMARY KEY (id)
     )
     """,
     """
-    INSERT INTO fact_state (id, id_floor, changes, indexed_through, dim, encoded_through, compared_through)
-    VALUES (1, 0, 0, 0, 0, 0, 0)
+    INSERT INTO fact_state (id, id_floor, changes, indexed_through, dim, encoded_through, banked_through, compared_through)
+    VALUES (1, 0, 0, 0, 0, 0, 0, 0)
     """,
 ]
 
