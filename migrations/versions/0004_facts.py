@@ -139,7 +139,8 @@ TABLES = [
     )
     """,
     """
-    INSERT INTO fact_state (id, id_floor, changes, indexed_through, dim, encoded_through, banked_through, compared_through)
+    INSERT INTO fact_state
+        (id, id_floor, changes, indexed_through, dim, encoded_through, banked_through, compared_through)
     VALUES (1, 0, 0, 0, 0, 0, 0, 0)
     """,
 ]
