@@ -60,7 +60,7 @@ class Leases:
             connection.execute(delete(leases).where(leases.c.name == name))
             row = {"acquired_at": acquired, "expires_at": now + round(ttl_s * 1e6), "name": name, "owner": owner}
             connection.execute(
-                insert(leases).values(host=_host(), pid=os.getpid(), pid_started=_started(os.getpid()), **row)
+                insert(leases).values(host=this_host(), pid=os.getpid(), pid_started=process_start(os.getpid()), **row)
             )
             return _record(_live(connection, name))
 
@@ -112,7 +112,7 @@ def _live(connection: Connection, name: str) -> Any:
     row = connection.execute(select(leases).where(leases.c.name == name)).fetchone()
     if row is None or row.expires_at <= now_us():
         return None
-    return None if row.host == _host() and _started(row.pid) != row.pid_started else row
+    return None if row.host == this_host() and process_start(row.pid) != row.pid_started else row
 
 
 def _record(row: Any) -> Lease:
@@ -125,13 +125,13 @@ def _record(row: Any) -> Lease:
 
 
 @cache
-def _host() -> str:
+def this_host() -> str:
     """This machine and boot: a process id means something only within one boot."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     return f"{socket.gethostname()}/{boot.read_text().strip() if boot.exists() else ''}"
 
 
-def _started(pid: int) -> str:
+def process_start(pid: int) -> str:
     """When a process started, in clock ticks since boot; "" when there is no such process, "?" when nobody can tell."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
