@@ -80,6 +80,7 @@ fact_vectors = Table(
     metadata,
     Column("fact_pk", Integer, ForeignKey("facts.pk", ondelete="CASCADE"), primary_key=True),
     Column("dim", Integer, nullable=False),
+    Column("parts", Integer, nullable=False),  # bundled in it: the content, and each entity
     Column("phases", LargeBinary, nullable=False),  # quantised, two to a byte
 )
 

@@ -80,6 +80,7 @@ TABLES = [
     CREATE TABLE fact_vectors (
         fact_pk INTEGER NOT NULL,
         dim INTEGER NOT NULL,
+        parts INTEGER NOT NULL,
         phases BLOB NOT NULL,
         CONSTRAINT pk_fact_vectors PRIMARY KEY (fact_pk),
         CONSTRAINT fk_fact_vectors_fact_pk FOREIGN KEY(fact_pk) REFERENCES facts (pk) ON DELETE CASCADE
