@@ -57,7 +57,8 @@ def encode_atom(word: str, dim: int = DEFAULT_DIM) -> Phases:
     """
     blocks = range(-(-dim // DIM_STEP))
     digests = (hashlib.sha256(f"{word}:{block}".encode("utf-8", "surrogatepass")).digest() for block in blocks)
-    return np.frombuffer(b"".join(digests), dtype="<u2")[:dim].astype(np.uint16, copy=False)
+    numbers: Phases = np.frombuffer(b"".join(digests), dtype="<u2")[:dim].astype(np.uint16, copy=False)
+    return numbers
 
 
 def encode_atoms(words: Sequence[str], dim: int = DEFAULT_DIM) -> Phases:
@@ -87,7 +88,8 @@ def bundle(vectors: Phases, weights: Sequence[float] | None = None) -> Phases:
     if vectors.ndim != 2 or not len(vectors):
         raise InvalidValue(f"a bundle needs rows of vectors, not an array of shape {vectors.shape}")
     if len(vectors) == 1 and (weights is None or weights[0] > 0):
-        return vectors[0].copy()
+        single: Phases = vectors[0].copy()
+        return single
     cosine, sine = _circle()
     if weights is None:
         return to_phases(cosine[vectors].sum(axis=0), sine[vectors].sum(axis=0))
@@ -98,7 +100,8 @@ def bundle(vectors: Phases, weights: Sequence[float] | None = None) -> Phases:
 def to_phases(real: NDArray[np.float32], imaginary: NDArray[np.float32]) -> Phases:
     """The angles of complex numbers. Of zero it is zero."""
     turns = np.arctan2(imaginary, real).astype(np.float64) * (TURN / math.tau)
-    return np.rint(turns).astype(np.int64).astype(np.uint16)
+    phases: Phases = np.rint(turns).astype(np.int64).astype(np.uint16)
+    return phases
 
 
 def similarity(a: Phases, b: Phases) -> float:
@@ -110,7 +113,8 @@ def similarities(matrix: Phases, vector: Phases) -> NDArray[np.float32]:
     """The similarity of each row to the vector."""
     if not len(matrix):
         return np.empty(0, np.float32)
-    return _circle()[0][unbind(matrix, vector)].mean(axis=1, dtype=np.float32)
+    means: NDArray[np.float32] = _circle()[0][unbind(matrix, vector)].mean(axis=1, dtype=np.float32)
+    return means
 
 
 def encode_tokens(tokens: Sequence[str], dim: int = DEFAULT_DIM) -> Phases:

@@ -34,7 +34,7 @@ ERRORS_PER_QUERY = 0.01
 # Bits of an entity's hash that shards may use; what still shares a bank then is one entity, or might as well be.
 MAX_DEPTH = 64
 _MAGIC = b"HRB"
-_WIDTHS = {1: np.dtype("<i1"), 2: np.dtype("<i2"), 4: np.dtype("<i4")}
+_WIDTHS = {1: "<i1", 2: "<i2", 4: "<i4"}
 _HEADER_BYTES = 16
 
 
@@ -138,7 +138,7 @@ class Bank:
         largest = int(np.abs(self.sums).max(initial=0))
         width = 1 if largest < 1 << 7 else 2 if largest < 1 << 15 else 4
         header = _MAGIC + bytes([width]) + self.dim.to_bytes(4, "little") + self.links.to_bytes(8, "little")
-        return header + self.sums.astype(_WIDTHS[width]).tobytes()
+        return header + bytes(self.sums.astype(_WIDTHS[width]).tobytes())
 
     @classmethod
     def from_bytes(cls, blob: bytes, shard: str = "") -> Self:
@@ -150,7 +150,7 @@ class Bank:
         width, dim = (blob[3], int.from_bytes(blob[4:8], "little")) if len(blob) >= _HEADER_BYTES else (0, 0)
         if blob[:3] != _MAGIC or width not in _WIDTHS or len(blob) != _HEADER_BYTES + 2 * dim * width:
             raise VectorUnreadable(f"{len(blob)} bytes are no bank", hint="Rebuild the banks.")
-        sums = np.frombuffer(blob, _WIDTHS[width], offset=_HEADER_BYTES).reshape(2, dim).astype(np.int32)
+        sums = np.frombuffer(blob, np.dtype(_WIDTHS[width]), offset=_HEADER_BYTES).reshape(2, dim).astype(np.int32)
         return cls(dim, shard, int.from_bytes(blob[8:16], "little"), sums)
 
 

@@ -43,8 +43,8 @@ def pack(vector: Phases, bits: int = DEFAULT_BITS) -> bytes:
     step = 1 << (_PHASE_BITS - bits)
     levels = (((vector.astype(np.uint32) + step // 2) // step) % (1 << bits)).astype(np.uint8)
     shifts = _shifts(bits)
-    packed = np.bitwise_or.reduce(levels.reshape(-1, len(shifts)) << shifts, axis=1)
-    return _MAGIC + bytes([bits]) + packed.astype(np.uint8).tobytes()
+    packed: NDArray[np.uint8] = np.bitwise_or.reduce(levels.reshape(-1, len(shifts)) << shifts, axis=1).astype(np.uint8)
+    return _MAGIC + bytes([bits]) + packed.tobytes()
 
 
 def packed_size(dim: int, bits: int = DEFAULT_BITS) -> int:
@@ -106,7 +106,8 @@ def _from_radians(angles: NDArray[np.float64]) -> Phases:
     if not np.isfinite(angles).all():
         raise VectorUnreadable("a phase of the vector is not a number", hint="Rebuild the vectors.")
     turns = np.mod(angles / math.tau, 1.0)
-    return (np.rint(turns * TURN).astype(np.int64) % TURN).astype(np.uint16)
+    phases: Phases = (np.rint(turns * TURN).astype(np.int64) % TURN).astype(np.uint16)
+    return phases
 
 
 def _levels_to_phases(packed: NDArray[np.uint8], bits: int) -> Phases:
