@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
 from sqlalchemy import event
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import NullPool
 
 from hermes_state.engine import access, forks
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
+from hermes_state.engine.readers import Readers
 from hermes_state.engine.statements import APPEND_OPTIONAL, append_statement
 from hermes_state.engine.turns import Turns
 from hermes_state.engine.waiting import retry_while_busy
@@ -84,6 +85,7 @@ class SqliteEngine:
         access.make_sure_it_exists(path, read_only=read_only)
         self._frozen = read_only and access.is_frozen(path)
         self._sqlalchemy = self._make_sqlalchemy_engine()
+        self._readers = Readers(self._sqlalchemy.connect)
         forks.watch(self)
 
     # --- opening -----------------------------------------------------------------------------------------------
@@ -93,9 +95,7 @@ class SqliteEngine:
             "sqlite+pysqlite://",
             module=self.driver.module,
             creator=self._connect,
-            poolclass=QueuePool,
-            pool_size=4,
-            max_overflow=60,
+            poolclass=NullPool,  # `Readers` keeps them
         )
         event.listen(engine, "begin", _emit_begin)
         return engine
@@ -153,13 +153,12 @@ class SqliteEngine:
             return
         if self._frozen:
             access.make_sure_it_still_is(self.path)
-        with (
-            self._gate.passed(),
-            translated(self.path, _READER_BUSY_MS / 1000),
-            self._sqlalchemy.connect() as connection,
-        ):
-            connection.begin()
-            yield connection  # and closing it rolls back: there is nothing to commit, and a damaged index can fail that
+        with self._gate.passed(), translated(self.path, _READER_BUSY_MS / 1000):
+            connection, generation = self._readers.take()
+            try:
+                yield connection
+            finally:
+                self._readers.give_back(connection, generation)
 
     @contextmanager
     def write(self, *, budget_s: float | None = None) -> Iterator[Connection]:
@@ -381,6 +380,7 @@ class SqliteEngine:
         if self._writer is not None:
             self._writer.close()
             self._writer = self._raw_writer = None
+        self._readers.close()
         self._sqlalchemy.dispose()
 
 
@@ -390,5 +390,6 @@ def _casefold(text: str | None) -> str | None:
 
 
 def _emit_begin(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("hermes_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    """Begin to write. A snapshot for reading has begun already when SQLAlchemy runs the first statement in it."""
+    if connection.get_execution_options().get("hermes_write", False):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -53,6 +53,11 @@ def parse(query: str) -> Query:
     `redis upgrade AND prod` wants prod and at least one of the two others. Operators must be upper case. An
     exclusion without anything to exclude it from is legal with NOT or beside a filter; `-rf` alone is a word.
     """
+    word = query.strip()
+    if len(word) <= MAX_CHARS and word.isalnum() and word not in _OPERATORS:  # most queries are one word
+        leaf = make_leaf(word, Word)
+        if leaf is not None:
+            return Query(text=query, node=leaf)
     notes: dict[str, None] = {}
     if len(query) > MAX_CHARS:
         notes[f"Only the first {MAX_CHARS} characters of the query were used."] = None
@@ -109,7 +114,7 @@ def make_leaf(text: str, kind: type[Word | Phrase]) -> Word | Phrase | Prefix | 
     terms = exact_terms(text)
     if not terms or kind is Phrase:
         return Phrase(text=text, exact=terms) if terms else None
-    return Word(text=text, exact=terms, bag=bag_terms(text), stop=terms[0].stop)
+    return Word(text=text, exact=terms, bag=() if text.isascii() else bag_terms(text), stop=terms[0].stop)
 
 
 def _filter_token(match: re.Match[str], notes: dict[str, None]) -> _Token:

@@ -246,3 +246,9 @@ def check_tree(node, *, parent, depth):
 def test_every_query_renders_to_valid_fts5(shared_index, query):
     """No query makes an expression that FTS5 refuses."""
     shared_index.search(query)
+
+
+@given(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12))
+def test_one_word_alone_is_read_as_one_among_others(word):
+    """The short way for the commonest query gives the tree that the reader gives."""
+    assert parse(f" {word}").node == parse(f"({word})").node
