@@ -1,5 +1,4 @@
 """Sentences in which scripts meet: Latin names in Chinese, Japanese and Korean text, and the reverse."""
-# ruff: noqa: E501 - a sentence stays on its line
 
 from benchmarks.holographic_texts import Part, Texts
 
