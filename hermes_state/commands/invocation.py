@@ -114,7 +114,7 @@ class Invocation:
         write(sys.stdout, line, color=self.color)
 
     def note(self, line: str) -> None:
-        """A word about it, on stderr. Silent with --json, where stderr carries errors only."""
+        """A word about it, on stderr. Silent with --json, where stderr carries errors and events only."""
         if not self.json:
             color = is_terminal(sys.stderr) and not is_plain(no_color=self.no_color)
             write(sys.stderr, click.style(line, dim=True), color=color)

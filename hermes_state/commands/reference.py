@@ -28,7 +28,10 @@ Data goes to stdout and words go to stderr, so that a pipe carries only what was
 * `--json` gives one JSON document on stdout, `--jsonl` (where there is one) a JSON value a line, written as it comes.
   Times are ISO 8601 in UTC. Fields may be added in a later version; none of those below goes away or changes its type.
 * Nothing asks when standard input is not a terminal: what deletes needs `--yes` there.
-* Long work shows its progress on a terminal and is silent in a pipe.
+* Long work shows its progress on a terminal and is silent in a pipe. `backup`, `verify`, `restore`, `pack` and `unpack`
+  tell it to programs too, as JSON Lines: on stderr with `--json`, before the result on stdout with `--jsonl`. An event
+  has `event` (`progress`), `task`, `what`, `done` and `total` in bytes (`total` is 0 where it can't be known),
+  `bytes_per_s` and `elapsed_s`. There is one at once, then two a second, and one at the end.
 * Control characters and escape sequences in stored text never reach a terminal; `--json` has the text as it is stored.
 * REF is a session's id, the start of an id, or a title. A title names the newest of `plan`, `plan #2`, …
 * Dates are `2026-01-31`, `2026-01`, an ISO time, an age such as `30m`, `5h`, `2d` or `1w`, `today` or `yesterday`.

@@ -25,11 +25,12 @@ def write(stream: IO[str], line: str, *, color: bool = False) -> None:
     stream.write((line if color else click.unstyle(line)) + "\n")
 
 
-def write_json(value: Any, *, indent: int | None = None) -> None:
-    """A JSON value and a line end on stdout. Readable in every script, lossless for what the stream can't encode."""
+def write_json(value: Any, *, indent: int | None = None, stream: IO[str] | None = None) -> None:
+    """A JSON value and a line end, on stdout unless told. Readable in every script, lossless for any stream."""
+    out = sys.stdout if stream is None else stream
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        text.encode(getattr(out, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # a lone surrogate, or a stream that is not UTF-8
         text = json.dumps(value, indent=indent)
-    sys.stdout.write(text + "\n")
+    out.write(text + "\n")

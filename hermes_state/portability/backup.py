@@ -18,6 +18,7 @@ from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
 from hermes_state.portability.ownership import own_files
+from hermes_state.portability.progress import Step
 from hermes_state.portability.recover import is_interrupted
 from hermes_state.portability.rules import QUICK, Rules
 from hermes_state.portability.secrets import Policy, Redacted, is_secret_file, redact_file
@@ -72,15 +73,6 @@ class BackupReport:
     def is_partial(self) -> bool:
         """Whether something is missing, or not sound."""
         return self.written.report.is_partial or bool(self.unsound)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """How far it is: `done` of `total` bytes of what the archive will hold."""
-
-    what: str
-    done: int
-    total: int
 
 
 def backup(

@@ -30,9 +30,9 @@ from hermes_state.transfer import dump, load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hermes_state.portability.backup import Step
     from hermes_state.portability.crypt import Keys
     from hermes_state.portability.format import Limits
+    from hermes_state.portability.progress import Step
 
 # Files whose entries are joined, and what stands between two entries: Hermes' format.
 _MEMORIES = ("memories/MEMORY.md", "memories/USER.md")

@@ -25,6 +25,7 @@ from hermes_state.portability.journal import SUFFIX, Journal, State
 from hermes_state.portability.opening import Source, open_any
 from hermes_state.portability.ownership import Holder, can_tell, holders
 from hermes_state.portability.placing import place_external
+from hermes_state.portability.progress import Step
 from hermes_state.portability.recover import Recovered, locked, recover
 from hermes_state.portability.relocate import Map, Moved, relocate_files
 from hermes_state.portability.selection import Selection
@@ -33,7 +34,6 @@ from hermes_state.portability.steps import reached
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from hermes_state.portability.backup import Step
     from hermes_state.portability.collect import LeftOut
     from hermes_state.portability.crypt import Keys
     from hermes_state.portability.format import Limits
@@ -338,6 +338,4 @@ class Restoring:
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self.progress is not None:
-            from hermes_state.portability.backup import Step
-
             self.progress(Step(what=what, done=done, total=total))

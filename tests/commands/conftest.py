@@ -36,8 +36,14 @@ class CallResult:
     @property
     def error(self) -> dict[str, Any]:
         """The error of a `--json` run."""
-        found: dict[str, Any] = json.loads(self.stderr)["error"]
+        found: dict[str, Any] = json.loads(self.stderr.splitlines()[-1])["error"]
         return found
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """What a `--json` run told on stderr while it worked."""
+        lines = map(json.loads, self.stderr.splitlines())
+        return [line for line in lines if "error" not in line]
 
 
 class Call(Protocol):

@@ -123,6 +123,18 @@ def test_events(call: Call, agent: Path, tmp_path: Path) -> None:
     assert json.loads(back.stdout.splitlines()[-1])["files"] > 3
 
 
+def test_events_beside_the_document(call: Call, agent: Path, tmp_path: Path) -> None:
+    """With `--json` stdout has one document, and stderr tells how far it is: the last event is the end."""
+    archive = str(tmp_path / "b.tar.zst")
+    made = call("backup", archive, "--json")
+    assert made.json["path"] == archive
+    first, last = made.events[0], made.events[-1]
+    assert (first["event"], first["task"]) == ("progress", "backing up")
+    assert last["done"] == last["total"] > 0
+    assert call("verify", archive, "--json").events[-1]["done"] > 0
+    assert call("restore", archive, "--into", str(tmp_path / "h"), "--json").events[-1]["task"] == "restoring"
+
+
 def test_a_home_is_replaced_only_when_told(call: Call, agent: Path, tmp_path: Path) -> None:
     """Without --force 6, with it 0 and a word on where the old home is; what no backup holds is still there."""
     call("backup", str(tmp_path / "b.tar.zst"))

@@ -15,6 +15,7 @@ from test_commands_import import SCHEMA
 
 from hermes_state import SessionDB
 from hermes_state.commands.contract import ERROR, RECORDS, SHAPES
+from hermes_state.commands.contract_packs import EVENT
 from hermes_state.commands.reference import reference
 from hermes_state.errors import HermesStateError
 from hermes_state.portability.format import Entry, Kind
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from conftest import Call
 
+# Long work, which tells programs how far it is.
+WATCHED = {"backup", "verify", "restore", "restore --merge", "restore --merge --dry-run", "pack", "unpack"}
 # Records of which only some fields are always there.
 OPEN = {"Message"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -149,7 +152,9 @@ def test_the_json_of_a_command_is_as_documented(call: Call, everything: dict[str
     ]
     answer = call(*words, *args, "--json")
     assert answer.exit_code in (0, 1), answer.stderr
-    assert answer.stderr == ""
+    for event in answer.events:
+        conform(event, EVENT)
+    assert not answer.events or command in WATCHED
     conform(answer.json, SHAPES[command])
 
 

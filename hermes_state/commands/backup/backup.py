@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hermes_state.commands.invocation import Invocation
-    from hermes_state.portability.backup import BackupReport, Step, Wanted
+    from hermes_state.portability.backup import BackupReport, Wanted
     from hermes_state.portability.crypt import Lock
+    from hermes_state.portability.progress import Step
     from hermes_state.portability.retention import Keep
     from hermes_state.portability.writer import Options
 

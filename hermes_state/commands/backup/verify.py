@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hermes_state.commands.backup import archives
+from hermes_state.commands.backup.watching import watching
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import paint
@@ -52,12 +53,19 @@ def verify_command(
 
     A sound archive is whole. Who made it is not proven: for that, note its digest elsewhere and give it with --expect.
     """
+    from hermes_state.portability.progress import Step
     from hermes_state.portability.verify import verify
 
     keys = archives.keys(identities, passphrase_file)
     limits = archives.limits(trust_size=trust_size)
-    with archives.byte_progress(invocation, "reading") as tell:
-        result = verify(archive, keys=keys, limits=limits, expect=expect, progress=tell)
+    with watching(invocation, "reading") as tell:
+        result = verify(
+            archive,
+            keys=keys,
+            limits=limits,
+            expect=expect,
+            progress=lambda done, total: tell(Step(what=str(archive), done=done, total=total)),
+        )
     if invocation.json:
         invocation.document(result.as_json())
     else:
