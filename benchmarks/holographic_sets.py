@@ -29,7 +29,6 @@ _TEXTS: dict[str, Texts] = {
 _SLOT = re.compile(r"\{(\w+)(?::(\w))?\}")
 # Parts of the names of a crowd: surnames, and what given names are made of.
 _CROWDS = {
-    "en": ("", "", ""),
     "zh": (
         "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗",
         "伟芳秀敏静丽强磊军洋勇艳杰娟涛明超霞平刚桂玉",
@@ -170,12 +169,12 @@ def _names(rng: Random, chosen: Part, crowd: int, language: str) -> dict[str, st
 
 def _person(rng: Random, names: tuple[str, ...], crowd: int, language: str) -> str:
     """A name of the list, or one of a crowd: large sets need more people than anyone can write down."""
-    number = rng.randrange(crowd)
-    if not number:
+    if not rng.randrange(crowd):
         return rng.choice(names)
-    firsts, seconds, thirds = _CROWDS.get(language, _CROWDS["zh"])
+    number = rng.randrange(340_000)
     if language == "en":
         return f"{_coined(number)} {_coined(number * 7 + 3)}"
+    firsts, seconds, thirds = _CROWDS.get(language, _CROWDS["zh"])
     return rng.choice(firsts) + rng.choice(seconds) + rng.choice(thirds)
 
 
