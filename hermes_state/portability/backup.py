@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import HomeInUse, InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.portability import apart, databases, external
@@ -92,17 +92,11 @@ def backup(
         DiskFull, OSError: nothing is left of the archive.
     """
     started = time.monotonic()
-    if not home.is_dir():
-        raise InvalidValue(f"there is no home at {home}", hint="give it: --home DIR")
-    if is_interrupted(home):
-        raise HomeInUse(
-            f"a restore into {home} is at work or was cut off, so it may be of two minds",
-            hint="wait for it, or finish it: hermes-state restore --recover",
-        )
+    refuse_unfit(home)
     if not target.parent.is_dir():
         raise InvalidValue(f"there is no folder {target.parent} for the archive")
     with staging(target.parent.resolve(), target.name[:100]) as stage:
-        work = _Backup(home, stage, wanted or Wanted(), progress, target)
+        work = HomeReading(home, stage, wanted or Wanted(), progress, target)
         work.look()
         manifest = work.manifest()
         written = write_archive(
@@ -119,17 +113,61 @@ def preview(home: Path, folder: Path, wanted: Wanted | None = None) -> Iterator[
         folder: has room for copies of the databases while the block runs.
     """
     with staging(folder.resolve(), "preview") as stage:
-        work = _Backup(home, stage, wanted or Wanted(), None, stage)
+        work = HomeReading(home, stage, wanted or Wanted(), None, stage)
         work.look()
         yield work.entries()
 
 
-class _Backup:
-    """One backup in the making."""
+def refuse_unfit(home: Path) -> None:
+    """Refuse what can't be backed up.
+
+    Raises:
+        InvalidValue: there is no home.
+        HomeInUse: a restore into it was cut off.
+    """
+    if not home.is_dir():
+        raise InvalidValue(f"there is no home at {home}", hint="give it: --home DIR")
+    if is_interrupted(home):
+        raise HomeInUse(
+            f"a restore into {home} is at work or was cut off, so it may be of two minds",
+            hint="wait for it, or finish it: hermes-state restore --recover",
+        )
+
+
+class Kept(Protocol):
+    """What the target of a backup has already."""
+
+    def keeps(self, name: str, path: Path, *, is_database: bool) -> bool:
+        """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
+
+    def size(self, name: str) -> int:
+        """Bytes of a member it keeps."""
+
+    def described(self, name: str) -> dict[str, Any]:
+        """What the manifest said of a database it keeps."""
+
+
+class HomeReading:
+    """One home that is being read for a backup.
+
+    Args:
+        stage: a folder for copies of databases.
+        target: what is being written, if it lies in the home.
+        kept: what need not be read again; entries of it come without an opener.
+    """
 
     def __init__(
-        self, home: Path, stage: Path, wanted: Wanted, progress: Callable[[Step], None] | None, target: Path
+        self,
+        home: Path,
+        stage: Path,
+        wanted: Wanted,
+        progress: Callable[[Step], None] | None,
+        target: Path,
+        kept: Kept | None = None,
     ) -> None:
+        self.kept = kept
+        self.described: dict[str, dict[str, Any]] = {}
+        self.unread: set[str] = set()
         self.home, self.stage, self.wanted, self.progress, self.target = home.resolve(), stage, wanted, progress, target
         self.report = Report()
         self.unsound: dict[str, str] = {}
@@ -156,8 +194,20 @@ class _Backup:
             self._apply_secrets(name, base, collection)
             for missing in collection.unreadable:
                 self.report.omit(f"{name}/{missing.path}", missing.reason)
+            self._find_kept(name, base, collection)
         self.total = sum(found.size for _, collection in self.roots.values() for found in collection.found)
         self._copy_databases()
+
+    def _find_kept(self, root: str, base: Path, collection: Collection) -> None:
+        """Note what need not be read."""
+        for found in collection.found if self.kept is not None else ():
+            name = f"{root}/{found.path}"
+            if found.kind is not Kind.FILE or name in self.redacted or self.kept is None:
+                continue
+            if self.kept.keeps(name, base / found.path, is_database=found.is_database):
+                self.unread.add(name)
+                if found.is_database:
+                    self.described[name] = self.kept.described(name)
 
     def _apply_secrets(self, root: str, base: Path, collection: Collection) -> None:
         """Take secret files out, or their secrets."""
@@ -192,6 +242,8 @@ class _Backup:
         for root, (base, collection) in self.roots.items():
             for found in [found for found in collection.found if found.is_database]:
                 name, source = f"{root}/{found.path}", base / found.path
+                if name in self.unread:
+                    continue
                 self._step(f"copying {found.path}")
                 try:
                     self.copies[name] = self._copy_database(source, held)
@@ -220,14 +272,15 @@ class _Backup:
         """What stands at the start of the archive."""
         from hermes_state import __version__
 
-        rebuild = any(copy.left_out for copy in self.copies.values())
+        described = {**self.described, **{name: _described(copy) for name, copy in self.copies.items()}}
+        rebuild = any(about.get("left_out") for about in described.values())
         return Manifest(
             roots={name: str(base) for name, (base, _) in self.roots.items()},
             required_restore=("rebuild-indexes",) if rebuild else (),
             facts={
                 "product": {"name": "hermes-state", "version": __version__},
                 "origin": {"platform": sys.platform, "user": _user(), "home": str(Path.home())},
-                "databases": {name: _described(copy) for name, copy in self.copies.items()},
+                "databases": dict(sorted(described.items())),
                 **self._left_out(),
                 "secrets": {
                     "policy": self.wanted.secrets.value,
@@ -260,6 +313,9 @@ class _Backup:
     def _entry(self, name: str, path: Path, found: Found) -> Iterator[Entry]:
         if found.kind is not Kind.FILE:
             yield Entry(name=name, kind=found.kind, mode=found.mode, mtime_ns=found.mtime_ns, target=found.target)
+            return
+        if name in self.unread and self.kept is not None:
+            yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=self.kept.size(name))
             return
         try:
             stream, size = self._content(name, path)

@@ -37,6 +37,8 @@ from hermes_state.portability.format import (
 )
 from hermes_state.portability.places import Places
 from hermes_state.portability.proof import prove
+from hermes_state.portability.repository import snapshots
+from hermes_state.portability.repository.stream import open_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,9 +58,10 @@ def open_archive(
     limits: Limits | None = None,
     on_finding: Callable[[Finding], None] | None = None,
 ) -> Iterator[Archive]:
-    """Open an archive and read its manifest.
+    """Open an archive, or a snapshot in a repository, and read its manifest.
 
     Args:
+        path: a file; or what `repository.snapshots.locate` takes for a snapshot.
         keys: for an encrypted one.
         limits: what to put up with.
         on_finding: gets what is wrong and does not make going on impossible; None: it is raised.
@@ -70,13 +73,21 @@ def open_archive(
         WrongKey: it is encrypted, and no key fits.
         OSError: as the system says.
     """
+    limits = limits or Limits()
     with ExitStack() as stack:
-        file, plain, head = _opened(stack, path, keys or crypt.Keys())
-        ahead = frames.Ahead(frames.blocks(plain, head))
+        located = snapshots.locate(path)
+        if located is not None:
+            stored = stack.enter_context(open_snapshot(*located))
+            ahead = frames.Ahead(stored.blocks())
+            archive = Archive(path, stored.size, stored.position, ahead, limits, on_finding)
+            head = FRAME_HEAD
+        else:
+            file, plain, head = _opened(stack, path, keys or crypt.Keys())
+            ahead = frames.Ahead(frames.blocks(plain, head))
+            archive = Archive(path, os.fstat(file.fileno()).st_size, file.tell, ahead, limits, on_finding)
+            archive.encrypted = plain is not file
         stack.callback(ahead.close)
-        archive = Archive(path, file, ahead, limits or Limits(), on_finding)
         stack.callback(archive.close)
-        archive.encrypted = plain is not file
         archive.read_manifest(head)
         yield archive
 
@@ -87,6 +98,8 @@ def check_frame(path: Path, *, keys: crypt.Keys | None = None) -> None:
     Raises:
         ArchiveDamaged: a byte is not as written.
     """
+    if snapshots.locate(path) is not None:  # its file was compared with its name before its version was looked at
+        return
     with ExitStack() as stack:
         _, plain, head = _opened(stack, path, keys or crypt.Keys())
         for _ in frames.blocks(plain, head):
@@ -133,7 +146,7 @@ class Archive:
     """An open archive.
 
     Attributes:
-        path, size: the file and its bytes.
+        path, size: the file and its bytes; of a snapshot, those of its repository.
         encrypted: whether age is around it.
         manifest: from the start on.
         report, whole: once all members were read.
@@ -147,18 +160,19 @@ class Archive:
     def __init__(
         self,
         path: Path,
-        file: BinaryIO,
+        size: int,
+        position: Callable[[], int],
         pieces: frames.Ahead,
         limits: Limits,
         on_finding: Callable[[Finding], None] | None,
     ) -> None:
         self.path = path
-        self.size = os.fstat(file.fileno()).st_size
+        self.size = size
         self.manifest: Manifest
         self.report: Report | None = None
         self.whole: str | None = None
         self.tally = Tally()
-        self._file = file
+        self._position = position
         self._pieces = frames.Pieces(iter(pieces), MANIFEST)
         self._limits = limits
         self._left = limits.content_bytes(self.size)
@@ -173,7 +187,7 @@ class Archive:
 
     def position(self) -> int:
         """Bytes of the file that were read, about: for showing progress."""
-        return self._file.tell()
+        return self._position()
 
     def tell(self, code: str, message: str, member: str = "") -> None:
         """Something is wrong, and reading could go on."""

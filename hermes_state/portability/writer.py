@@ -154,6 +154,16 @@ def _check(partial: Path, keys: crypt.Keys, whole: str) -> None:
         archive.expect(whole)
 
 
+def fault(entry: Entry, places: Places) -> str | None:
+    """Why a reader would refuse an entry after those that are in their places; None: it would not."""
+    return (
+        names.fault(entry.name)
+        or (names.target_fault(entry.target) if entry.kind is Kind.LINK else None)
+        or headers.check_numbers(entry if entry.size is not None else replace(entry, size=0))
+        or places.fault(entry)
+    )
+
+
 class _Writer:
     """The members, one after the other, into the compressor."""
 
@@ -207,7 +217,7 @@ class _Writer:
         if len(self._places) >= Limits().entries - OWN_MEMBERS:
             hint = "leave out folders that can be made again: --exclude"
             raise InvalidValue(f"an archive holds at most {Limits().entries:,} members", hint=hint)
-        wrong = self._fault(entry)
+        wrong = fault(entry, self._places)
         if wrong is not None:
             self._report.omit(entry.name, f"no archive can hold it: it {wrong}")
         elif entry.kind is not Kind.FILE:
@@ -217,15 +227,6 @@ class _Writer:
             self._tell(entry, 0)
         else:
             self._file(entry)
-
-    def _fault(self, entry: Entry) -> str | None:
-        """Why a reader would refuse it."""
-        return (
-            names.fault(entry.name)
-            or (names.target_fault(entry.target) if entry.kind is Kind.LINK else None)
-            or headers.check_numbers(entry if entry.size is not None else replace(entry, size=0))
-            or self._places.fault(entry)
-        )
 
     def _file(self, entry: Entry) -> None:
         """A file that can't be opened is left out; once its header is written, it stays."""

@@ -1,0 +1,126 @@
+"""The members of a snapshot, as its listing has them: one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hermes_state.errors import ArchiveDamaged
+from hermes_state.portability.format import Entry, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# [bytes] of a line. A file of some 300 GB has one so long.
+MAX_LINE_BYTES = 64 * 1024 * 1024
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+_KINDS = {kind.value: kind for kind in Kind}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Member:
+    """A member of an archive that is kept in chunks.
+
+    Attributes:
+        entry: what it is; files have no opener.
+        digest: SHA-256 of the content, in hex; as in `digests.sha256`.
+        chunks: names of the content's chunks, in order.
+        seen: what the file looked like on the disk; empty where that proves nothing.
+    """
+
+    entry: Entry
+    digest: str
+    chunks: tuple[bytes, ...] = ()
+    seen: tuple[int, ...] = ()
+
+
+def line_of(member: Member) -> bytes:
+    """A line of a listing, with its end."""
+    entry = member.entry
+    value: dict[str, Any] = {"name": entry.name, "kind": entry.kind.value, "mode": entry.mode}
+    value |= {"mtime_ns": entry.mtime_ns, "size": entry.length, "digest": member.digest}
+    if entry.target:
+        value["target"] = entry.target
+    if len(member.chunks) > 1:
+        value["chunks"] = [chunk.hex() for chunk in member.chunks]
+    if member.seen:
+        value["seen"] = member.seen
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of content that comes in pieces.
+
+    Raises:
+        ArchiveDamaged: one is too long, or the last has no end.
+    """
+    rest: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        first, *more = piece.split(b"\n")
+        rest.append(first)
+        size += len(first)
+        if size > MAX_LINE_BYTES:
+            break
+        if more:
+            yield b"".join(rest)
+            yield from more[:-1]
+            rest, size = [more[-1]], len(more[-1])
+    if size:
+        raise _damaged("a line is too long, or not ended")
+
+
+def parsed(line: bytes) -> Member:
+    """The member of a line; its name and numbers are checked by whoever reads the tar.
+
+    Raises:
+        ArchiveDamaged: the line is none of ours.
+    """
+    try:
+        value = json.loads(line)
+        kind = _KINDS[value["kind"]]
+        entry = Entry(
+            name=_text(value["name"]),
+            kind=kind,
+            mode=_integer(value["mode"]),
+            mtime_ns=_integer(value["mtime_ns"]),
+            size=_integer(value["size"]),
+            target=_text(value.get("target", "")),
+        )
+        digest = _digest(value["digest"])
+        seen = tuple(_integer(number) for number in value.get("seen", ()))
+        return Member(entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _damaged(f"a line is no member: {error!r}") from error
+
+
+def _chunks(value: dict[str, Any], entry: Entry, digest: str) -> tuple[bytes, ...]:
+    if entry.length < 0 or (entry.kind is not Kind.FILE and (entry.size or "chunks" in value)):
+        raise ValueError("bytes that can't be")
+    if entry.kind is not Kind.FILE or not entry.size:
+        return ()
+    return tuple(bytes.fromhex(_digest(chunk)) for chunk in value.get("chunks", (digest,)))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError("no integer")
+    return value
+
+
+def _digest(value: Any) -> str:
+    if not _DIGEST.match(value):
+        raise ValueError("no digest")
+    return _text(value)
+
+
+def _damaged(what: str) -> ArchiveDamaged:
+    return ArchiveDamaged(f"the listing of the snapshot is not as we write it: {what}", code="listing")
