@@ -28,6 +28,7 @@ from hermes_state.schema.facts import (
     fact_state,
     fact_vectors,
     facts,
+    imported_facts,
 )
 from hermes_state.schema.memories import memories, memory_events, memory_proposals, memory_tags
 from hermes_state.schema.naming import metadata
@@ -45,6 +46,7 @@ __all__ = [
     "facts",
     "handoffs",
     "import_sources",
+    "imported_facts",
     "imported_messages",
     "imported_sessions",
     "index_zones",

@@ -115,6 +115,16 @@ fact_conflicts = Table(
 )
 Index("ix_fact_conflicts_newer_pk", fact_conflicts.c.newer_pk)
 
+imported_facts = Table(
+    "imported_facts",
+    metadata,
+    Column("origin", String, primary_key=True),  # the foreign database
+    Column("foreign_id", Integer, primary_key=True),
+    Column("digest", LargeBinary, nullable=False),  # of the content as it was taken over
+    Column("fact_pk", Integer, nullable=False),  # may be gone: what was removed here does not come back
+    sqlite_with_rowid=False,
+)
+
 fact_state = Table(
     "fact_state",
     metadata,

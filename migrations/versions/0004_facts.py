@@ -125,6 +125,16 @@ TABLES = [
     CREATE INDEX ix_fact_conflicts_newer_pk ON fact_conflicts (newer_pk)
     """,
     """
+    CREATE TABLE imported_facts (
+        origin VARCHAR NOT NULL,
+        foreign_id INTEGER NOT NULL,
+        digest BLOB NOT NULL,
+        fact_pk INTEGER NOT NULL,
+        CONSTRAINT pk_imported_facts PRIMARY KEY (origin, foreign_id)
+    )
+     WITHOUT ROWID
+    """,
+    """
     CREATE TABLE fact_state (
         id INTEGER NOT NULL,
         id_floor BIGINT NOT NULL,
