@@ -9,11 +9,12 @@ from sqlalchemy import String, case, cast, func, insert, select, update
 
 from hermes_state.activity import FOLD_EVERY, fold, recount
 from hermes_state.codec import Columns, decode, from_json, says_something
+from hermes_state.engine.ids import MessageIds
 from hermes_state.errors import InvalidValue, MessageNotFound
 from hermes_state.packing import unpack
 from hermes_state.records import Message, MessageState, Rewind
 from hermes_state.replay import call_id, call_name
-from hermes_state.schema import messages, sessions, store_state
+from hermes_state.schema import messages, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ def append_all(connection: Connection, session_pk: int, session_id: str, encoded
     """Add messages at the end; one whose platform id the session has already is returned as it is stored."""
     keys = [message["platform_message_id"] for message in encoded if "platform_message_id" in message]
     stored = _by_platform_id(connection, session_pk, keys) if keys else {}
-    free_id, position = next_id(connection), _next_position(connection, session_pk)
+    new_ids, position = MessageIds(connection), _next_position(connection, session_pk)
     name_tools(connection, session_id, encoded)
     rows: dict[int, dict[str, Any]] = {}
     ids: list[int] = []
@@ -38,12 +39,13 @@ def append_all(connection: Connection, session_pk: int, session_id: str, encoded
         if key is not None and key in stored:
             ids.append(stored[key])
             continue
-        row = _EMPTY | message | {"id": free_id, "session_pk": session_pk, "position": position}
+        new_id = new_ids.take()
+        row = _EMPTY | message | {"id": new_id, "session_pk": session_pk, "position": position}
         if key is not None:
-            stored[key] = free_id
-        rows[free_id] = row
-        ids.append(free_id)
-        free_id, position = free_id + 1, position + 1
+            stored[key] = new_id
+        rows[new_id] = row
+        ids.append(new_id)
+        position += 1
     if rows:
         connection.execute(insert(messages), list(rows.values()))
         if min(rows) // FOLD_EVERY != (max(rows) + 1) // FOLD_EVERY:
@@ -68,13 +70,6 @@ def load_in_order(connection: Connection, session_id: str, ids: Sequence[int]) -
         rows = connection.execute(select(messages).where(_m.id.in_(ids[start : start + _CHUNK])))
         found.update((row.id, decode(row, session_id)) for row in rows)
     return [found[i] for i in ids]
-
-
-def next_id(connection: Connection) -> int:
-    """The id of the next message: above the newest one and above every id that was ever given out."""
-    newest = connection.execute(select(func.coalesce(func.max(_m.id), 0))).scalar_one()
-    floor = connection.execute(select(store_state.c.id_floor)).scalar_one()
-    return int(max(newest, floor)) + 1
 
 
 def _next_position(connection: Connection, session_pk: int) -> int:

@@ -44,17 +44,24 @@ _CORRUPT = 11
 _m, _state = messages.c, store_state.c
 _COLUMNS = (_m.id, _m.created_at, _m.content, _m.content_format, _m.tool_calls)
 _STATE = (
-    "SELECT indexed_through, segmentation, rebuild_from, coalesce((SELECT max(id) FROM messages), 0) FROM store_state"
+    "SELECT indexed_through, segmentation, rebuild_from, coalesce((SELECT max(id) FROM messages), 0),"
+    " coalesce((SELECT min(id) FROM messages), 0) FROM store_state"
 )
 
 
 class Mark(NamedTuple):
-    """Where the index stands. Ids are message ids; `newest` is the newest message's."""
+    """Where the index stands. Ids are message ids; `newest` and `oldest` are those of the first and last message."""
 
     indexed_through: int
     segmentation: str | None
     rebuild_from: int | None
     newest: int
+    oldest: int
+
+    @property
+    def reach(self) -> int:
+        """How many ids there are from the first message to the last. Where stores share a database, most are others'."""
+        return self.newest - self.oldest + 1
 
     @property
     def is_usable(self) -> bool:
@@ -99,7 +106,7 @@ def forget(connection: Connection, gone: Sequence[Any]) -> None:
     documents = [found for row in gone if row.id <= stand.indexed_through and (found := document(row))]
     try:
         with connection.begin_nested():
-            fts.delete(connection, documents)
+            fts.tokens_in(connection).delete(connection, documents)
     except DBAPIError as error:
         if not is_index_fault(error):
             raise
@@ -132,7 +139,7 @@ class MessageIndex:
         """Whether there can be an index at all."""
         if self._available is None:
             with self._engine.read() as connection:
-                self._available = fts.is_available(connection)
+                self._available = fts.tokens_in(connection).is_available(connection)
         return self._available
 
     def wake(self, messages: int = 1) -> None:
@@ -245,7 +252,7 @@ class MessageIndex:
             span = _m.id.between(stand.indexed_through + 1, batch.last)
             if connection.execute(select(func.count()).where(span)).scalar_one() != len(batch.rows):
                 return False  # some were deleted meanwhile, and must not get in
-            fts.insert(connection, batch.documents)
+            fts.tokens_in(connection).insert(connection, batch.documents)
             index_zones.extend(connection, [(row.id, row.created_at) for row in batch.rows])
             rebuilt = None if stand.rebuild_from is None or batch.last >= stand.newest else batch.last
             connection.execute(update(store_state).values(indexed_through=batch.last, rebuild_from=rebuilt))
@@ -272,17 +279,17 @@ class MessageIndex:
         """Empty the index; what is to be added then is everything."""
         try:
             with self._engine.write(budget_s=lock_budget_s) as connection:
-                fts.drop(connection)
+                fts.tokens_in(connection).drop(connection)
                 self._begin(connection, is_rebuild=is_rebuild)
         except StoreDamaged:
             with self._engine.write(budget_s=lock_budget_s) as connection:
-                fts.forsake(connection)
+                fts.tokens_in(connection).forsake(connection)
             with self._engine.write(budget_s=lock_budget_s) as connection:
                 self._begin(connection, is_rebuild=True)
 
     @staticmethod
     def _begin(connection: Connection, *, is_rebuild: bool) -> None:
-        fts.create(connection)
+        fts.tokens_in(connection).create(connection)
         index_zones.clear(connection)
         values = {"indexed_through": 0, "segmentation": SEGMENTATION, "rebuild_from": 0 if is_rebuild else None}
         connection.execute(update(store_state).values(**values))
@@ -303,7 +310,7 @@ class MessageIndex:
         """Merge the index's segments in so many short write transactions at most. False when nothing is left to do."""
         for _ in range(steps):
             with self._engine.write(budget_s=lock_budget_s) as connection:
-                if not fts.merge(connection):
+                if not fts.tokens_in(connection).merge(connection):
                     return False
         return True
 
@@ -312,7 +319,7 @@ class MessageIndex:
         self.catch_up()
         with self._engine.write() as connection:
             if mark(connection).is_usable:
-                fts.optimize(connection)
+                fts.tokens_in(connection).optimize(connection)
 
     def try_catch_up(self, *, budget_s: float, lock_budget_s: float) -> bool:
         """As `catch_up`, for a caller that can do without: False also when another process holds the write lock."""

@@ -10,6 +10,7 @@ from hermes_state import edits, titles
 from hermes_state.clock import now_us
 from hermes_state.codec import FieldsOf, encode, message_fields, says_something
 from hermes_state.conversation import seal, segments_of
+from hermes_state.engine.ids import MessageIds
 from hermes_state.errors import InvalidValue, LeaseHeld, MessageNotFound
 from hermes_state.leases import compression_lease, is_held
 from hermes_state.records import MessageState, Relation, Rotation, Session
@@ -148,7 +149,7 @@ class Lineage:
 def _copy_transcript(connection: Connection, source_pk: int, target_pk: int, last_position: int | None) -> None:
     """Copy active messages with every column, in one statement; ids and positions are new."""
     m = messages.c
-    first_id = edits.next_id(connection)
+    ids = MessageIds(connection)
     ranked = select(
         *_COPIED,
         (func.row_number().over(order_by=m.position) - 1).label("offset"),
@@ -157,8 +158,6 @@ def _copy_transcript(connection: Connection, source_pk: int, target_pk: int, las
         ranked = ranked.where(m.position <= last_position)
     rows = ranked.subquery()
     columns = [rows.c[c.name] for c in _COPIED]
-    copied = select(literal(first_id) + rows.c.offset, literal(target_pk), rows.c.offset, *columns).order_by(
-        rows.c.offset
-    )
+    copied = select(ids.column(rows.c.offset), literal(target_pk), rows.c.offset, *columns).order_by(rows.c.offset)
     names = ["id", "session_pk", "position", *(c.name for c in _COPIED)]
     connection.execute(insert(messages).from_select(names, copied))

@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_state.engine import SqliteEngine
+from hermes_state.engine.catalog import table_names
 from hermes_state.errors import HermesStateError, MigrationFailed, SchemaOutdated, SchemaTooNew, StoreDamaged
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 # The newest revision this code works with; a test holds it equal to the head of the revisions.
 HEAD = "0004"
+# The revision of which PostgreSQL has the whole schema as one script; older ones were SQLite's alone.
+_FOUNDATION = "0004"
 # How many snapshots taken before an upgrade are kept beside the store.
 SNAPSHOTS_KEPT = 2
 SNAPSHOT_DIR = "state-snapshots"
@@ -42,7 +46,7 @@ def revision_of(connection: Connection) -> str | None:
     Raises:
         StoreDamaged: there are tables but no revision: this is some other program's database.
     """
-    names = {row[0] for row in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    names = table_names(connection)
     if not names:
         return None
     if "alembic_version" in names:
@@ -69,13 +73,13 @@ def upgrade(engine: Engine) -> bool:
         return False
     _refuse_unknown(engine, found)
     if engine.read_only:
-        raise SchemaOutdated(str(engine.path), found=found or "none", known=HEAD)
+        raise SchemaOutdated(engine.shown, found=found or "none", known=HEAD)
     with engine.migration() as connection:
         found = revision_of(connection)
         if found == HEAD:  # another process was faster
             return False
         _refuse_unknown(engine, found)
-        if found is not None:
+        if found is not None and isinstance(engine, SqliteEngine):
             _snapshot(engine, found)  # through a connection of its own; nobody writes between it and the upgrade
         _run(engine, connection)
     return True
@@ -84,7 +88,7 @@ def upgrade(engine: Engine) -> bool:
 def _refuse_unknown(engine: Engine, found: str | None) -> None:
     if found is None or found in known_revisions():
         return
-    raise SchemaTooNew(str(engine.path), found=found, known=HEAD)
+    raise SchemaTooNew(engine.shown, found=found, known=HEAD)
 
 
 def known_revisions() -> list[str]:
@@ -101,14 +105,24 @@ def _run(engine: Engine, connection: Connection) -> None:
     config.attributes["connection"] = connection
     try:
         with _one_at_a_time:
+            if engine.dialect == "postgresql" and revision_of(connection) is None:
+                _lay_foundation(connection)
+                command.stamp(config, _FOUNDATION)
             command.upgrade(config, "head")
-        _check(connection)
+        if engine.dialect == "sqlite":
+            _check(connection)
     except HermesStateError:
         raise
     except Exception as error:
         raise MigrationFailed(
-            f"{engine.path} could not be brought to schema {HEAD}: {error}", hint="the store is as it was before"
+            f"{engine.shown} could not be brought to schema {HEAD}: {error}", hint="the store is as it was before"
         ) from error
+
+
+def _lay_foundation(connection: Connection) -> None:
+    """Make the schema that PostgreSQL began with; later revisions change it."""
+    script = (scripts_dir() / "postgres" / f"{_FOUNDATION}.sql").read_text(encoding="utf-8")
+    connection.exec_driver_sql(script.replace("%", "%%"))
 
 
 def _check(connection: Connection) -> None:
@@ -123,7 +137,7 @@ def _check(connection: Connection) -> None:
         raise MigrationFailed(f"the migrated database is not sound: {damage[0]}")
 
 
-def _snapshot(engine: Engine, revision: str) -> None:
+def _snapshot(engine: SqliteEngine, revision: str) -> None:
     """Copy the store as it is before an upgrade; older snapshots beyond `SNAPSHOTS_KEPT` go."""
     folder = engine.path.parent / SNAPSHOT_DIR
     folder.mkdir(mode=0o700, exist_ok=True)

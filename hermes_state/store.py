@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import select
 from sqlalchemy.engine import make_url
@@ -88,11 +88,12 @@ class SessionDB:
         """
         if synchronous not in SYNCHRONOUS:
             raise InvalidValue(f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}")
-        engine = SqliteEngine(
-            locate(path_or_url, home), read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s
+        engine = _engine(
+            path_or_url, home, read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s
         )
         try:
             upgrade(engine)
+            engine.enter_store()
         except BaseException:
             engine.close()
             raise
@@ -113,8 +114,14 @@ class SessionDB:
 
     @property
     def path(self) -> Path:
-        """The database file."""
-        return self.engine.path
+        """The database file.
+
+        Raises:
+            InvalidValue: the store is in no file.
+        """
+        if isinstance(self.engine, SqliteEngine):
+            return self.engine.path
+        raise InvalidValue(f"the store at {self.engine.shown} is no file")
 
     @property
     def store_id(self) -> str:
@@ -147,6 +154,18 @@ def _redacting(engine: Engine, index: MessageIndex) -> tuple[Sessions, Messages,
     sessions = Sessions(engine, redact_value)
     messages = Messages(engine, redacted_fields, on_append=index.wake)
     return sessions, messages, Lineage(engine, sessions, redacted_fields)
+
+
+def _engine(path_or_url: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None, **settings: Any) -> Engine:
+    """The engine for where the store lies, connected but with its schema as it is."""
+    if isinstance(path_or_url, str) and path_or_url.startswith(("postgresql:", "postgresql+", "postgres:")):
+        try:
+            from hermes_state.engine.postgres import PostgresEngine
+            from hermes_state.engine.postgres.address import Address
+        except ImportError as error:
+            raise MissingExtra("a store on PostgreSQL", "postgres") from error
+        return PostgresEngine(Address.of(path_or_url), **settings)
+    return SqliteEngine(locate(path_or_url, home), **settings)
 
 
 def locate(path_or_url: str | os.PathLike[str] | None = None, home: str | os.PathLike[str] | None = None) -> Path:

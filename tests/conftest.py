@@ -4,22 +4,52 @@ from __future__ import annotations
 
 import os
 import time
+import uuid
 from typing import TYPE_CHECKING
 
+import postgres_server
 import pytest
 
 from hermes_state.engine.driver import newest_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 # What could change what the code under test prints or where it looks.
 _SETTINGS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PAGER", "LESS", "PYTHONIOENCODING", "TERM")
 
 
-def pytest_report_header() -> str:
-    """The SQLite that everything below ran on."""
-    return newest_driver().describe()
+ENGINES = ("sqlite", "postgresql") if postgres_server.is_here() else ("sqlite",)
+
+
+def pytest_report_header() -> list[str]:
+    """What everything below ran on."""
+    where = os.environ.get(postgres_server.VARIABLE) or postgres_server.programs()
+    missing = "no PostgreSQL server here: THE TESTS ON POSTGRESQL ARE LEFT OUT (`apt-get install postgresql`)"
+    return [newest_driver().describe(), f"PostgreSQL: {where}" if where else missing]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a database for all tests; each has a store of its own in it."""
+    with postgres_server.server() as url:
+        yield url
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test with a store runs on both engines, unless it is about what only SQLite has."""
+    if "where" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("sqlite_only")
+        metafunc.parametrize("where", ENGINES[:1] if only else ENGINES, indirect=True)
+
+
+@pytest.fixture
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store is to be: a file, or a store of the PostgreSQL database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.db")
+    return f"{request.getfixturevalue('postgres')}?store={uuid.uuid4().hex}"
 
 
 @pytest.fixture(autouse=True)

@@ -34,9 +34,9 @@ def index(collector: Collector) -> None:
         if connection.execute(select(store_state.c.id)).scalar() is None:
             return  # a finding of its own
         stand = mark(connection)
-        if not stand.is_usable or not fts.is_available(connection):
+        if not stand.is_usable or not fts.tokens_in(connection).is_available(connection):
             return
-        if not fts.exists(connection):
+        if not fts.tokens_in(connection).exists(connection):
             collector.add(Kind.INDEX, "message_index", "the index is missing")
             return
         _zones(connection, collector, stand)
@@ -73,7 +73,7 @@ def _compare(collector: Collector, rows: Sequence[Any]) -> None:
         if not stand.is_usable:
             return
         still = connection.execute(select(_m.id).where(_m.id.between(ids[0], ids[-1]))).scalars().all()
-        entries = fts.token_counts(connection, ids[0], min(ids[-1], stand.indexed_through))
+        entries = fts.tokens_in(connection).token_counts(connection, ids[0], min(ids[-1], stand.indexed_through))
         for message_id in derived.keys() & set(still):
             if message_id <= stand.indexed_through:
                 searched = collector.checked["index_entries"] % (_SEARCHED_OF_ALL if collector.full else _SEARCHED) == 0
@@ -103,5 +103,5 @@ def _strangers(collector: Collector) -> None:
         for message_id in soundness.entries_without_message(connection):
             collector.add(Kind.INDEX, f"entry {message_id}", "is of no message")
         stored = connection.execute(select(func.count()).select_from(messages)).scalar_one()
-        if fts.totals(connection).documents > stored:
+        if fts.tokens_in(connection).totals(connection).documents > stored:
             collector.add(Kind.INDEX, "message_index", "counts more messages than there are")

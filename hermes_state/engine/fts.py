@@ -1,63 +1,26 @@
-"""The full-text index in SQLite: one contentless FTS5 table of segmented text, `rowid` = message id.
+"""The full-text index of messages, in whatever database the connection leads to.
 
-FTS5 does three things here: it finds which messages hold an expression, newest first; it knows how long each is; and it
-keeps that up to date in small steps. It never ranks: `bm25()` scores every match of a common word, and its first call
-walks the whole list of every phrase, so its cost grows with the store. Ranking is `hermes_state.search.rank`.
-
-Contentless tables of SQLite 3.40 take rows out with the 'delete' command only, which needs the very text that went in.
+An index does three things: it finds which messages hold what is asked, newest first; it knows how long each is; and it
+takes messages in and out. It never ranks: that is `hermes_state.search.rank`.
 """
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from sqlalchemy import column, select, table
-
-from hermes_state.engine.lookups import rows
-from hermes_state.schema import messages, sessions
-from hermes_state.text import FTS5_TOKENIZE
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import ColumnElement, Connection
 
-# Pages of the index merged by one `merge`: some 10 ms of CPU under the write lock.
-MERGE_PAGES = 128
-# FTS5 would merge by itself inside some insert, as much as it finds, under the write lock. It is told not to: the
-# indexer merges in bounded steps. 0 is off; 'crisismerge' can't be off, so it is put beyond reach.
-_AUTOMERGE, _CRISISMERGE = 0, 1_000
-
-_CREATE = "CREATE VIRTUAL TABLE message_index USING fts5(words, grams, content='', " + FTS5_TOKENIZE + ")"
-_EXISTS = "SELECT count(*) FROM sqlite_master WHERE name = 'message_index'"
-_COMMAND = "INSERT INTO message_index (message_index, rank) VALUES (?, ?)"
-_PLAIN_COMMAND = "INSERT INTO message_index (message_index) VALUES (?)"
-_INSERT = "INSERT INTO message_index (rowid, words, grams) VALUES (?, ?, ?)"
-_DELETE = "INSERT INTO message_index (message_index, rowid, words, grams) VALUES ('delete', ?, ?, ?)"
-_NEWEST = (
-    "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
-)
-_OLDEST = "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
-_LENGTHS = "SELECT d.id, d.sz FROM json_each(?) AS wanted JOIN message_index_docsize AS d ON d.id = wanted.value"
-# https://www.sqlite.org/fts5.html#the_data_table_idx_and_data_: record 1 holds the row count and each column's tokens.
-_AVERAGES = "SELECT block FROM message_index_data WHERE id = 1"
-# Each place of each word is a row of such a table; it is asked for the first word from somewhere on, which is one seek.
-_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_words USING fts5vocab(main, message_index, instance)"
-_NEXT_WORD = "SELECT term FROM temp.message_words WHERE term >= ? LIMIT 1"
-_INDEXED_IDS = "SELECT id, sz FROM message_index_docsize WHERE id BETWEEN ? AND ? ORDER BY id"
-
-_index = table("message_index", column("rowid"), column("message_index"))
-_rowid = _index.c.rowid
-# Not `rowid`: that could be looked up in the index, message by message, and a look-up by id costs FTS5 0.14 ms.
-_rowid_for_join = _rowid + 0
+    from hermes_state.text.query import Node
 
 # Beyond any message id.
 MAX_ID = 2**63 - 1
 
 
 class Document(NamedTuple):
-    """A message as the index stores it. One without tokens has no row."""
+    """A message as the index takes it: tokens between blanks. One without tokens is not in it."""
 
     id: int
     words: str
@@ -65,7 +28,7 @@ class Document(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """How much the index holds: messages, and tokens of the words column."""
+    """How much the index holds: messages, and tokens of their words."""
 
     documents: int
     tokens: int
@@ -76,172 +39,93 @@ class Totals(NamedTuple):
         return max(1.0, self.tokens / self.documents) if self.documents else 1.0
 
 
-def is_available(connection: Connection) -> bool:
-    """Whether this SQLite has FTS5."""
-    row = connection.exec_driver_sql("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()
-    return bool(row and row[0])
+class MessageTokens(Protocol):
+    """What each database's module for the index has."""
+
+    def is_available(self, connection: Connection) -> bool:
+        """Whether this database can have an index."""
+
+    def exists(self, connection: Connection) -> bool:
+        """Whether the store has an index, sound or not."""
+
+    def create(self, connection: Connection) -> None:
+        """Make an empty index."""
+
+    def drop(self, connection: Connection) -> None:
+        """Take the index away."""
+
+    def forsake(self, connection: Connection) -> None:
+        """Take away an index so damaged that it can't be dropped."""
+
+    def insert(self, connection: Connection, documents: Sequence[Document]) -> None:
+        """Add messages that the index does not have, in the order of their ids."""
+
+    def delete(self, connection: Connection, documents: Sequence[Document]) -> None:
+        """Take messages out; each must be just as it was put in."""
+
+    def merge(self, connection: Connection) -> bool:
+        """Do a bounded piece of the index's own upkeep. False when there is nothing to do."""
+
+    def optimize(self, connection: Connection) -> None:
+        """Rewrite the index, so that what was deleted leaves it for good."""
+
+    def check_structure(self, connection: Connection) -> None:
+        """Let the database check the index, in a write transaction; an unsound one is an error of the driver."""
+
+    def matches(
+        self,
+        connection: Connection,
+        node: Node,
+        *,
+        lowest: int = 0,
+        highest: int = MAX_ID,
+        limit: int,
+        oldest: bool = False,
+    ) -> list[int]:
+        """The ids of messages that meet a node, newest (highest) first."""
+
+    def matches_where(
+        self,
+        connection: Connection,
+        node: Node,
+        conditions: Sequence[ColumnElement[bool]],
+        *,
+        lowest: int = 0,
+        highest: int = MAX_ID,
+        limit: int,
+    ) -> list[int]:
+        """As `matches`, of messages that also meet conditions on `messages` and `sessions`."""
+
+    def dated_matches(
+        self,
+        connection: Connection,
+        node: Node,
+        conditions: Sequence[ColumnElement[bool]],
+        *,
+        lowest: int,
+        highest: int,
+    ) -> list[tuple[int, int]]:
+        """All messages of a span that meet a node and conditions: (id, created_at)."""
+
+    def words_beginning(self, connection: Connection, start: str, limit: int) -> list[str] | None:
+        """The words of the index that begin with some letters; None: more than the limit, or not worth asking."""
+
+    def lengths(self, connection: Connection, ids: Iterable[int]) -> dict[int, int]:
+        """How many words each message has."""
+
+    def totals(self, connection: Connection) -> Totals:
+        """How much the index holds."""
+
+    def token_counts(self, connection: Connection, first: int, last: int) -> dict[int, tuple[int, int]]:
+        """The ids between two that the index has, with how many words and grams it says they have."""
 
 
-def exists(connection: Connection) -> bool:
-    """Whether the store has an index, sound or not."""
-    return bool(connection.exec_driver_sql(_EXISTS).scalar())
+def tokens_in(connection: Connection) -> MessageTokens:
+    """The index of the database that a connection leads to."""
+    if connection.dialect.name == "postgresql":
+        from hermes_state.engine.postgres import index
 
+        return index
+    from hermes_state.engine import sqlite_index
 
-def create(connection: Connection) -> None:
-    """Make an empty index."""
-    connection.exec_driver_sql(_CREATE)
-    for name, value in (("automerge", _AUTOMERGE), ("crisismerge", _CRISISMERGE)):
-        connection.exec_driver_sql(_COMMAND, (name, value))
-
-
-def drop(connection: Connection) -> None:
-    """Take the index away."""
-    connection.exec_driver_sql("DROP TABLE IF EXISTS message_index")
-
-
-def forsake(connection: Connection) -> None:
-    """Take away an index so damaged that it can't be dropped: SQLite has to read a table's pages to free them.
-
-    Its entries leave the schema and its pages stay unused in the file until the next VACUUM.
-    """
-    connection.exec_driver_sql("PRAGMA writable_schema=ON")
-    try:
-        connection.exec_driver_sql("DELETE FROM sqlite_master WHERE name GLOB 'message_index*'")
-        version = connection.exec_driver_sql("PRAGMA schema_version").scalar_one()
-        # A pragma takes no parameters; the value is an integer that SQLite gave.
-        connection.exec_driver_sql(f"PRAGMA schema_version={int(version) + 1}")
-    finally:
-        connection.exec_driver_sql("PRAGMA writable_schema=RESET")
-
-
-def insert(connection: Connection, documents: Sequence[Document]) -> None:
-    """Add messages that the index does not have, in the order of their ids."""
-    if documents:
-        connection.exec_driver_sql(_INSERT, [tuple(document) for document in documents])
-
-
-def delete(connection: Connection, documents: Sequence[Document]) -> None:
-    """Take messages out; each must be just as it was put in."""
-    if documents:
-        connection.exec_driver_sql(_DELETE, [tuple(document) for document in documents])
-
-
-def merge(connection: Connection, pages: int = MERGE_PAGES) -> bool:
-    """Merge some of the index's segments, so that a search has few to look into. False when there is nothing to do."""
-    before = connection.exec_driver_sql("SELECT total_changes()").scalar_one()
-    connection.exec_driver_sql(_COMMAND, ("merge", pages))
-    # One change is the command itself: https://www.sqlite.org/fts5.html#the_merge_command
-    return bool(connection.exec_driver_sql("SELECT total_changes()").scalar_one() - before >= 2)
-
-
-def optimize(connection: Connection) -> None:
-    """Merge everything into one segment; what was deleted leaves the index for good. Takes long on a large one."""
-    connection.exec_driver_sql(_PLAIN_COMMAND, ("optimize",))
-
-
-def check_structure(connection: Connection) -> None:
-    """Let FTS5 check its own b-trees, in a write transaction; an unsound one is an error of SQLite, `malformed`."""
-    connection.exec_driver_sql(_PLAIN_COMMAND, ("integrity-check",))
-
-
-def matches(
-    connection: Connection, expression: str, *, lowest: int = 0, highest: int = MAX_ID, limit: int, oldest: bool = False
-) -> list[int]:
-    """The ids of messages that hold an expression, newest (highest) first; costs no more than what is returned."""
-    statement = _OLDEST if oldest else _NEWEST
-    return [row[0] for row in rows(connection, statement, (expression, lowest, highest, limit))]
-
-
-def matches_where(
-    connection: Connection,
-    expression: str,
-    conditions: Sequence[ColumnElement[bool]],
-    *,
-    lowest: int = 0,
-    highest: int = MAX_ID,
-    limit: int,
-) -> list[int]:
-    """As `matches`, of messages that also meet conditions on `messages` and `sessions`: every match is looked at."""
-    query = _joined(select(_rowid), expression, conditions, lowest, highest)
-    return list(connection.execute(query.order_by(_rowid.desc()).limit(limit)).scalars())
-
-
-def dated_matches(
-    connection: Connection, expression: str, conditions: Sequence[ColumnElement[bool]], *, lowest: int, highest: int
-) -> list[tuple[int, int]]:
-    """All messages of a span that hold an expression and meet conditions: (id, created_at)."""
-    query = _joined(select(_rowid, messages.c.created_at), expression, conditions, lowest, highest)
-    return [(row[0], row[1]) for row in connection.execute(query)]
-
-
-def _joined(
-    query: Select[Any], expression: str, conditions: Sequence[ColumnElement[bool]], lowest: int, highest: int
-) -> Select[Any]:
-    return (
-        query.select_from(_index)
-        .join(messages, messages.c.id == _rowid_for_join)
-        .join(sessions, sessions.c.pk == messages.c.session_pk)
-        .where(_index.c.message_index.op("MATCH")(expression), _rowid.between(lowest, highest), *conditions)
-    )
-
-
-def words_beginning(connection: Connection, start: str, limit: int) -> list[str] | None:
-    """The words of the index that begin with some letters; None when there are more than the limit.
-
-    FTS5 answers a prefix by merging the lists of all these words, all of them to their ends, before it gives the first
-    match. Asked for the words by name it reads only what is wanted.
-    """
-    rows(connection, _VOCABULARY)
-    words: list[str] = []
-    place = start
-    while len(words) <= limit:
-        found = rows(connection, _NEXT_WORD, (place,))
-        if not found or not found[0][0].startswith(start):
-            return words
-        words.append(found[0][0])
-        # Sorts behind the word itself and before all longer ones: no token has so low a character.
-        place = f"{found[0][0]}!"
-    return None
-
-
-def lengths(connection: Connection, ids: Iterable[int]) -> dict[int, int]:
-    """How many tokens the words column of each message has."""
-    counts: dict[int, int] = {}
-    for message_id, blob in rows(connection, _LENGTHS, (json.dumps(list(ids)),)):
-        first = blob[0]  # one byte for up to 127 tokens, two for up to 16,383
-        if first < 0x80:
-            counts[message_id] = first
-        elif blob[1] < 0x80:
-            counts[message_id] = (first & 0x7F) << 7 | blob[1]
-        else:
-            counts[message_id] = _varint(blob, 0)[0]
-    return counts
-
-
-def totals(connection: Connection) -> Totals:
-    """How many messages and tokens the index holds."""
-    found = rows(connection, _AVERAGES)
-    if not found or not found[0][0]:
-        return Totals(0, 0)
-    documents, place = _varint(found[0][0], 0)
-    return Totals(documents, _varint(found[0][0], place)[0])
-
-
-def token_counts(connection: Connection, first: int, last: int) -> dict[int, tuple[int, int]]:
-    """The ids between two that the index has, with how many words and grams it says they have."""
-    counts: dict[int, tuple[int, int]] = {}
-    for message_id, blob in rows(connection, _INDEXED_IDS, (first, last)):
-        words, place = _varint(blob, 0)
-        counts[message_id] = words, _varint(blob, place)[0]
-    return counts
-
-
-def _varint(blob: bytes, place: int) -> tuple[int, int]:
-    """SQLite's variable-length integer at a place of a blob, and the place after it. Counts fit in 8 bytes."""
-    value = 0
-    while True:
-        byte = blob[place]
-        place += 1
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            return value, place
+    return sqlite_index

@@ -1,4 +1,4 @@
-"""What the store needs of a database. SQLite's engine is the first; PostgreSQL's will be the second."""
+"""What the store needs of a database: SQLite's engine and PostgreSQL's have it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
-    from pathlib import Path
     from typing import Any
 
     from sqlalchemy import Connection
@@ -24,12 +23,15 @@ class Engine(Protocol):
         """SQLAlchemy's name of the kind of database."""
 
     @property
-    def path(self) -> Path:
-        """The database file, to name it in messages."""
+    def shown(self) -> str:
+        """The file or the address without a password, to name the store in messages."""
 
     @property
     def read_only(self) -> bool:
         """Whether every write raises `ReadOnlyStore`."""
+
+    def enter_store(self) -> None:
+        """After the schema was brought up to date: see one store, where a database holds several."""
 
     def read(self) -> AbstractContextManager[Connection]:
         """A snapshot: all statements of the block see the same state. Inside `write()` it is that transaction."""
@@ -50,9 +52,6 @@ class Engine(Protocol):
 
     def run_alone(self, statement: str, *, budget_s: float | None = None) -> list[Any]:
         """Run one statement that can't be in a transaction, as VACUUM; its rows."""
-
-    def copy_to(self, target: Path) -> None:
-        """Copy the whole store, as it is at this moment, to a file that appears only when it is whole."""
 
     def close(self) -> None:
         """Give every connection back. Twice is once."""

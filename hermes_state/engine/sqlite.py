@@ -88,6 +88,14 @@ class SqliteEngine:
         self._readers = Readers(self._sqlalchemy.connect)
         forks.watch(self)
 
+    @property
+    def shown(self) -> str:
+        """The database file, to name the store in messages."""
+        return str(self.path)
+
+    def enter_store(self) -> None:
+        """A file is one store."""
+
     # --- opening -----------------------------------------------------------------------------------------------
 
     def _make_sqlalchemy_engine(self) -> sqlalchemy.Engine:

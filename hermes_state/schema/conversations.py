@@ -21,7 +21,8 @@ from sqlalchemy import (
     text,
 )
 
-from hermes_state.schema.naming import metadata
+from hermes_state.schema.naming import Key, metadata
+from hermes_state.schema.stored_text import StoredText
 
 store_state = Table(
     "store_state",
@@ -42,7 +43,7 @@ store_state = Table(
 system_prompts = Table(
     "system_prompts",
     metadata,
-    Column("pk", Integer, primary_key=True),
+    Column("pk", Key, primary_key=True),
     Column("sha256", LargeBinary, nullable=False, unique=True),
     Column("text", Text, nullable=False),
 )
@@ -50,13 +51,13 @@ system_prompts = Table(
 sessions = Table(
     "sessions",
     metadata,
-    Column("pk", Integer, primary_key=True),
+    Column("pk", Key, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("source", String, nullable=False),
     Column("title", String),
-    Column("parent_pk", Integer, ForeignKey("sessions.pk")),
+    Column("parent_pk", Key, ForeignKey("sessions.pk")),
     Column("relation", String),
-    Column("conversation_pk", Integer, nullable=False),  # the first segment of the compression chain; itself if alone
+    Column("conversation_pk", Key, nullable=False),  # the first segment of the compression chain; itself if alone
     Column("is_tip", Boolean, nullable=False),  # the segment to resume: one per conversation
     Column("delegated", Boolean, nullable=False),  # in a sub-agent's conversation
     Column("sealed", Boolean, nullable=False),  # ended by compression: appends go to the tip
@@ -78,7 +79,7 @@ sessions = Table(
     Column("git_branch", String),
     Column("git_root", String),
     Column("profile", String),
-    Column("system_prompt_pk", Integer, ForeignKey("system_prompts.pk")),
+    Column("system_prompt_pk", Key, ForeignKey("system_prompts.pk")),
     Column("model_config", Text),  # JSON
     Column("origin", Text),  # JSON
     Column("extras", Text),  # JSON: fields of other products that have no column here
@@ -100,7 +101,7 @@ Index(
 session_tags = Table(
     "session_tags",
     metadata,
-    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("session_pk", Key, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
     Column("tag", String, primary_key=True),
     sqlite_with_rowid=False,
 )
@@ -109,9 +110,9 @@ Index("ix_session_tags_tag", session_tags.c.tag)
 messages = Table(
     "messages",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Key, primary_key=True),
     # No cascade: deleting a message must also take it out of the index, so it is always done by name.
-    Column("session_pk", Integer, ForeignKey("sessions.pk"), nullable=False),
+    Column("session_pk", Key, ForeignKey("sessions.pk"), nullable=False),
     Column("position", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("state", Integer, nullable=False),
@@ -122,9 +123,9 @@ messages = Table(
     Column("tool_call_id", String),
     Column("platform_message_id", String),
     Column("content_format", Integer),  # NULL: content is the text itself; 1: content is JSON
-    Column("content", Text),
-    Column("tool_calls", Text),  # JSON
-    Column("details", Text),  # JSON object: every other field
+    Column("content", StoredText),
+    Column("tool_calls", StoredText),  # JSON
+    Column("details", StoredText),  # JSON object: every other field
 )
 Index("uq_messages_session_pk_position", messages.c.session_pk, messages.c.position, unique=True)
 Index(
@@ -147,7 +148,7 @@ index_zones = Table(
 usage = Table(
     "usage",
     metadata,
-    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("session_pk", Key, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
     Column("model", String, primary_key=True),
     Column("task", String, primary_key=True),
     Column("provider", String, primary_key=True),
@@ -191,7 +192,7 @@ routes = Table(
     metadata,
     Column("scope", String, primary_key=True),
     Column("key", String, primary_key=True),
-    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="SET NULL")),
+    Column("session_pk", Key, ForeignKey("sessions.pk", ondelete="SET NULL")),
     Column("entry", Text, nullable=False),  # JSON
     Column("updated_at", BigInteger, nullable=False),
 )
@@ -200,7 +201,7 @@ Index("ix_routes_session_pk", routes.c.session_pk)
 handoffs = Table(
     "handoffs",
     metadata,
-    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("session_pk", Key, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
     Column("state", String, nullable=False),
     Column("platform", String, nullable=False),
     Column("error", Text),
@@ -211,7 +212,7 @@ handoffs = Table(
 import_sources = Table(
     "import_sources",
     metadata,
-    Column("pk", Integer, primary_key=True),
+    Column("pk", Key, primary_key=True),
     Column("kind", String, nullable=False),  # of what program and form, e.g. `hermes`
     Column("location", String, nullable=False),  # the file; "" where the file does not matter
     Column("last_message_id", BigInteger, nullable=False),  # highest foreign message id seen by a finished import
@@ -223,9 +224,9 @@ Index("uq_import_sources_kind_location", import_sources.c.kind, import_sources.c
 imported_sessions = Table(
     "imported_sessions",
     metadata,
-    Column("source_pk", Integer, ForeignKey("import_sources.pk"), primary_key=True),
+    Column("source_pk", Key, ForeignKey("import_sources.pk"), primary_key=True),
     Column("foreign_id", String, primary_key=True),
-    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="SET NULL")),  # NULL: deleted here
+    Column("session_pk", Key, ForeignKey("sessions.pk", ondelete="SET NULL")),  # NULL: deleted here
     # Digests of the foreign session's parts as they were last brought in; only parts that changed are followed.
     Column("fingerprint", String, nullable=False),
     Column("imported_at", BigInteger, nullable=False),
@@ -237,8 +238,8 @@ Index("ix_imported_sessions_foreign_id", imported_sessions.c.foreign_id)
 imported_messages = Table(
     "imported_messages",
     metadata,
-    Column("session_pk", Integer, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
-    Column("source_pk", Integer, ForeignKey("import_sources.pk"), primary_key=True),
+    Column("session_pk", Key, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("source_pk", Key, ForeignKey("import_sources.pk"), primary_key=True),
     Column("foreign_id", BigInteger, primary_key=True),
     Column("message_id", BigInteger, nullable=False),
     Column("digest", BigInteger, nullable=False),  # of the foreign row as it was brought in

@@ -1,8 +1,11 @@
-"""One collection of tables, and how their constraints and indexes are named."""
+"""One collection of tables, how their constraints and indexes are named, and the type of their keys."""
 
 from __future__ import annotations
 
-from sqlalchemy import MetaData
+from sqlalchemy import BigInteger, Integer, MetaData
+
+# SQLite numbers rows by itself only where the type is called INTEGER; it holds 64 bits there, too.
+Key = BigInteger().with_variant(Integer, "sqlite")
 
 metadata = MetaData(
     naming_convention={

@@ -50,6 +50,10 @@ class Source(Protocol):
     def spelled_out(self, node: Node) -> Node:
         """The same node in the form that is cheapest to ask for."""
 
+    @property
+    def documents(self) -> int:
+        """About how many messages there are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -70,16 +74,16 @@ class Pool:
     is_mixed: bool = False
 
 
-def gather(source: Source, plan: Plan, newest: int, need: int = 0) -> Pool:
+def gather(source: Source, plan: Plan, reach: int, need: int = 0) -> Pool:
     """The messages worth ranking for a plan with a node; at least `need` of them where there are so many.
 
     Args:
-        newest: The id of the newest message, which is about how many there are.
+        reach: How many ids there are from the oldest message to the newest.
     """
     wanted = max(STRICT_HITS, need)
     is_single = len(plan.pieces) == 1 and plan.node == plan.pieces[0].node
     probe = wanted if is_single else PROBE_HITS
-    lists = [_List(source, piece, index, newest, probe) for index, piece in enumerate(plan.pieces)]
+    lists = [_List(source, piece, index, reach, probe) for index, piece in enumerate(plan.pieces)]
     if is_single:
         only = lists[0]
         return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
@@ -89,14 +93,14 @@ def gather(source: Source, plan: Plan, newest: int, need: int = 0) -> Pool:
 class _List:
     """The messages with one piece, newest first, read as far as somebody asked."""
 
-    def __init__(self, source: Source, piece: Piece, index: int, newest: int, probe: int) -> None:
+    def __init__(self, source: Source, piece: Piece, index: int, reach: int, probe: int) -> None:
         self._source = source
         self.piece = piece
         self.bit = 1 << index
         self.index = index
         self.ids = source.matches(piece.node, limit=probe)
         self.is_whole = len(self.ids) < probe
-        self._newest = newest
+        self._reach = reach
 
     def read(self, limit: int) -> None:
         """Read up to so many entries in all."""
@@ -109,7 +113,7 @@ class _List:
     @property
     def is_common(self) -> bool:
         """Whether a message in five holds the piece."""
-        return self.count * 5 > self._newest
+        return self.count * 5 > self._source.documents
 
     @property
     def count(self) -> float:
@@ -117,7 +121,7 @@ class _List:
         if self.is_whole:
             return float(len(self.ids))
         span = self.ids[0] - self.ids[-1] + 1
-        return max(float(len(self.ids)), min(1.0, len(self.ids) / span) * self._newest)
+        return max(float(len(self.ids)), len(self.ids) / span * self._reach)
 
 
 def _gather_strict(source: Source, plan: Plan, lists: list[_List], limit: int) -> Pool:

@@ -168,14 +168,15 @@ def _rank(
 ) -> tuple[Ranking, int]:
     """The ranking, and how many candidates turned out to be hidden."""
     scanned = source.scanned if isinstance(source, TailSource) else 0
-    pool = gather(source, plan, corpus.mark.newest, need)
+    pool = gather(source, plan, corpus.mark.reach, need)
     if not pool.masks:
         return Ranking(pool=pool, plan=plan, scale=Scale(_worths(pool, 0), 1.0), scanned=scanned), 0
-    totals = fts.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
+    tokens = fts.tokens_in(corpus.connection)
+    totals = tokens.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
     scale = Scale(_worths(pool, totals.documents + scanned), totals.mean_length, weights)
     measured, limit = (MEASURED_OPEN, SCORED_OPEN) if pool.is_mixed else (MEASURED, SCORED)
     order = best_by_mask(pool.masks, scale, max(measured, need))
-    lengths = fts.lengths(corpus.connection, order[:measured]) if corpus.has_index else {}
+    lengths = tokens.lengths(corpus.connection, order[:measured]) if corpus.has_index else {}
     if isinstance(source, TailSource):
         lengths.update(source.lengths)
     own = first_scores(order[:measured], pool.masks, lengths, scale)

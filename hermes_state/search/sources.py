@@ -8,7 +8,6 @@ from sqlalchemy import select
 
 from hermes_state.codec import searchable_text
 from hermes_state.engine import fts
-from hermes_state.engine.match import match_expression
 from hermes_state.schema import messages, sessions
 from hermes_state.text import And, Leaf, Not, Prefix, Term, Word
 from hermes_state.text.matches import find_term
@@ -47,6 +46,7 @@ class IndexSource:
 
     def __init__(self, connection: Connection, scope: Scope, *, is_filtered: bool) -> None:
         self._connection = connection
+        self._tokens = fts.tokens_in(connection)
         self._scope = scope
         self.is_filtered = is_filtered
         self._words: dict[Prefix, Word] = {}
@@ -56,11 +56,13 @@ class IndexSource:
         """The highest ids of indexed messages that meet the node, below an id, in falling order."""
         scope = self._scope
         highest = scope.highest if below is None else min(scope.highest, below - 1)
-        expression = match_expression(self.spelled_out(node))
+        asked = self.spelled_out(node)
         if not self.is_filtered:
-            return fts.matches(self._connection, expression, lowest=scope.lowest, highest=highest, limit=limit)
-        return fts.matches_where(
-            self._connection, expression, scope.conditions, lowest=scope.lowest, highest=highest, limit=limit
+            return self._tokens.matches(
+                self._connection, asked, lowest=scope.lowest, highest=highest, limit=limit
+            )
+        return self._tokens.matches_where(
+            self._connection, asked, scope.conditions, lowest=scope.lowest, highest=highest, limit=limit
         )
 
     def spelled_out(self, node: Node) -> Node:
@@ -77,17 +79,25 @@ class IndexSource:
         if node not in self._words:
             terms: dict[Term, None] = {}
             for term in node.exact:
-                found = fts.words_beginning(self._connection, term.words[-1], MAX_SPELLED_OUT) if term.prefix else None
+                found = self._beginning(term) if term.prefix else None
                 if found is None:
                     return node
                 terms.update(dict.fromkeys(Term(words=(*term.words[:-1], word)) for word in found))
             self._words[node] = Word(text=node.text, exact=tuple(terms) or node.exact)
         return self._words[node]
 
+    def _beginning(self, term: Term) -> list[str] | None:
+        return self._tokens.words_beginning(self._connection, term.words[-1], MAX_SPELLED_OUT)
+
     def _is_large(self) -> bool:
+        return self.documents >= SPELL_OUT_FROM
+
+    @property
+    def documents(self) -> int:
+        """How many messages the index holds."""
         if self._documents is None:
-            self._documents = fts.totals(self._connection).documents
-        return self._documents >= SPELL_OUT_FROM
+            self._documents = self._tokens.totals(self._connection).documents
+        return self._documents
 
 
 class TailSource:
@@ -126,6 +136,11 @@ class TailSource:
         if len(met) < limit and self._index is not None:
             met += self._index.matches(node, below=below, limit=limit - len(met))
         return met[:limit]
+
+    @property
+    def documents(self) -> int:
+        """How many messages there are to look through."""
+        return self.scanned + (self._index.documents if self._index is not None else 0)
 
     def spelled_out(self, node: Node) -> Node:
         """See `IndexSource.spelled_out`."""

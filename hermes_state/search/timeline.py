@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select
 
 from hermes_state.engine import fts
-from hermes_state.engine.match import match_expression
 from hermes_state.index_zones import all_zones
 from hermes_state.schema import messages, sessions
 
@@ -52,12 +51,12 @@ def by_time(corpus: Corpus, source: Source, scope: Scope, need: int, oldest: boo
     unindexed = [message_id for message_id in ids if message_id > corpus.above]
     found = _dates(connection, scope, unindexed)
     zones = [z for z in all_zones(connection) if z.last_id >= scope.lowest and z.first_id <= scope.highest]
-    expression = match_expression(source.spelled_out(node))
+    asked = source.spelled_out(node)
     for zone in sorted(zones, key=lambda each: _edge(each, oldest)):
         if len(found) >= need and _is_beyond(zone, found[need - 1], oldest):
             break
         low, high = max(zone.first_id, scope.lowest), min(zone.last_id, scope.highest)
-        hits = fts.dated_matches(connection, expression, scope.conditions, lowest=low, highest=high)
+        hits = fts.tokens_in(connection).dated_matches(connection, asked, scope.conditions, lowest=low, highest=high)
         found = _sorted([*found, *(Dated(*hit) for hit in hits)], oldest)[: max(need, 1)]
     return found[:need]
 

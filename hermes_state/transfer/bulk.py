@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, case, func, insert, select, update
 
 from hermes_state.activity import fold, recount
 from hermes_state.conversation import retip
-from hermes_state.edits import next_id
+from hermes_state.engine.ids import MessageIds
 from hermes_state.records import MessageState
 from hermes_state.schema import messages, sessions, store_state
 
@@ -37,7 +37,7 @@ class Bulk:
     def __init__(self, connection: Connection) -> None:
         fold(connection)  # after this every message above the mark is one of ours, counted by us
         self._connection = connection
-        self._free_id = next_id(connection)
+        self._ids = MessageIds(connection)
         self._rows: list[Row] = []
         self._counted: dict[int, Row] = {}
         self._positions: dict[int, int] = {}
@@ -46,8 +46,7 @@ class Bulk:
 
     def take_id(self) -> int:
         """An id for a message that is written in another way."""
-        self._free_id += 1
-        return self._free_id - 1
+        return self._ids.take()
 
     def is_new(self, session_pk: int) -> None:
         """Say that a session has no messages yet, so that nobody has to look."""
@@ -63,7 +62,7 @@ class Bulk:
         total = self._counted.setdefault(session_pk, {"pk_": session_pk, "active": 0, "calls": 0, "last_at": 0})
         ids = []
         for given in columns:
-            row = {**_EMPTY, **given, "id": self._free_id, "session_pk": session_pk}
+            row = {**_EMPTY, **given, "id": self._ids.take(), "session_pk": session_pk}
             if row["position"] is None:
                 row["position"] = position
             position = row["position"] + 1
@@ -72,8 +71,7 @@ class Bulk:
                 total["calls"] += row["tool_call_count"] or 0
             total["last_at"] = max(total["last_at"], row["created_at"])
             self._rows.append(row)
-            ids.append(self._free_id)
-            self._free_id += 1
+            ids.append(row["id"])
         self._positions[session_pk] = position
         return ids
 

@@ -10,14 +10,13 @@ from hermes_state import SessionDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from search_world import Say
 
 
 @pytest.fixture
-def db(tmp_path: Path) -> Iterator[SessionDB]:
-    with SessionDB.open(tmp_path / "store.db") as store:
+def db(where: str) -> Iterator[SessionDB]:
+    with SessionDB.open(where) as store:
         yield store
 
 

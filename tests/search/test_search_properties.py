@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_state import SessionDB
-from hermes_state.engine import fts
+from hermes_state.engine import sqlite_index
 from hermes_state.search import fuse
 from hermes_state.search.rank import Scale, best_by_mask, worth
 
@@ -51,7 +51,7 @@ def test_the_index_and_a_look_at_the_messages_agree(contents: list[str], query: 
         for asked in (query, f'"{query}"', " AND ".join(query.split()), f"{query.split()[0]} -{query.split()[-1]}"):
             indexed = [hit.message_id for hit in db.search.messages(asked, sort="newest")]
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(fts, "is_available", lambda _connection: False)
+                patch.setattr(sqlite_index, "is_available", lambda _connection: False)
                 with SessionDB.open(Path(folder) / "s.db") as other:
                     assert [hit.message_id for hit in other.search.messages(asked, sort="newest")] == indexed
 

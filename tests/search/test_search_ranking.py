@@ -186,7 +186,8 @@ def test_explanations_add_up(db: SessionDB, say: Say) -> None:
 
 def test_other_rankers_are_fused_by_rank(db: SessionDB, say: Say) -> None:
     """An embedding can bring in what shares no word; what it must not show stays hidden."""
-    say("samekh ayin", "the very same in other words", "something else")
+    said = say("samekh ayin", "the very same in other words", "something else")
+    first, second, _ = (message.id for message in db.messages.list(said))
     hidden = say("secret", parent_id=say("parent"), relation="delegate")
     (secret,) = [hit.message_id for hit in db.search.messages("secret", session=hidden, include_children=True)]
 
@@ -194,11 +195,11 @@ def test_other_rankers_are_fused_by_rank(db: SessionDB, say: Say) -> None:
         weight = 1.0
 
         def rank(self, query: Query, limit: int) -> Sequence[int]:
-            return [secret, 2, 1][:limit]
+            return [secret, second, first][:limit]
 
     fused = Search(db.engine, rankers=[Fake()])
-    assert [hit.message_id for hit in fused.messages("samekh")] == [1, 2]
-    assert [hit.message_id for hit in db.search.messages("samekh")] == [1]
+    assert [hit.message_id for hit in fused.messages("samekh")] == [first, second]
+    assert [hit.message_id for hit in db.search.messages("samekh")] == [first]
 
 
 def test_common_words_are_cut_off_and_it_is_said(db: SessionDB, say: Say) -> None:

@@ -170,6 +170,7 @@ def test_pages_join_without_gap_or_overlap(db: SessionDB, say: Say) -> None:
         assert ids[:250] == [hit.message_id for hit in db.search.messages("rho", limit=250, sort=sort, context=0)]
 
 
+@pytest.mark.sqlite_only
 def test_a_damaged_neighbour_does_not_cost_the_hit(db: SessionDB, say: Say) -> None:
     session = say("before", "needle", "after")
     first, *_ = db.messages.list(session)

@@ -10,11 +10,10 @@ from hermes_state.store import SessionDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
-def db(tmp_path: Path) -> Iterator[SessionDB]:
+def db(where: str) -> Iterator[SessionDB]:
     """An empty store, closed after the test."""
-    with SessionDB.open(tmp_path / "store.db", synchronous="NORMAL") as store:
+    with SessionDB.open(where, synchronous="NORMAL") as store:
         yield store
