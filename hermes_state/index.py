@@ -50,7 +50,7 @@ _STATE = (
 
 
 class Mark(NamedTuple):
-    """Where the index stands. Ids are message ids; `newest` and `oldest` are those of the first and last message."""
+    """Where the index stands. Ids are message ids; `oldest` and `newest` are the first and the last there are."""
 
     indexed_through: int
     segmentation: str | None
@@ -60,7 +60,7 @@ class Mark(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """How many ids there are from the first message to the last. Where stores share a database, most are others'."""
+        """How many ids there are from the first message to the last. In a shared database most are other stores'."""
         return self.newest - self.oldest + 1
 
     @property

@@ -88,9 +88,7 @@ class SessionDB:
         """
         if synchronous not in SYNCHRONOUS:
             raise InvalidValue(f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}")
-        engine = _engine(
-            path_or_url, home, read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s
-        )
+        engine = _engine(path_or_url, home, read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s)
         try:
             upgrade(engine)
             engine.enter_store()
@@ -119,9 +117,7 @@ class SessionDB:
         Raises:
             InvalidValue: the store is in no file.
         """
-        if isinstance(self.engine, SqliteEngine):
-            return self.engine.path
-        raise InvalidValue(f"the store at {self.engine.shown} is no file")
+        return self.engine.path
 
     @property
     def store_id(self) -> str:
@@ -185,5 +181,5 @@ def locate(path_or_url: str | os.PathLike[str] | None = None, home: str | os.Pat
             raise InvalidValue("a store lies in a file; SQLite's in-memory databases are not supported")
         return Path(url.database).expanduser().absolute()
     if url.get_backend_name() == "postgresql":
-        raise MissingExtra("a store on PostgreSQL", "postgres")
+        raise InvalidValue("a store on PostgreSQL is in no file", hint="this is for stores that are files")
     raise InvalidValue(f"no engine for {url.get_backend_name()!r}; stores lie in SQLite")

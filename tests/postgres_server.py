@@ -49,7 +49,19 @@ def server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="hermes-state-postgres-", ignore_cleanup_errors=True) as name:
         folder, port = Path(name), _free_port()
         identity = _identity(folder)
-        _run(found / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", **identity)
+        _run(
+            found / "initdb",
+            "-D",
+            folder / "data",
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            **identity,
+        )
         settings = f"-p {port} -k {folder} -h 127.0.0.1 -c fsync=off -c max_connections=120"
         start = ("-D", folder / "data", "-l", folder / "log", "-w", "-o", settings, "start")
         _run(found / "pg_ctl", *start, **identity)

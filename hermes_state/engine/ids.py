@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # PostgreSQL's appends draw from this, side by side and without the store's lock, so everybody does.
 _SEQUENCE = "messages_id_seq"
-_DRAW = f"SELECT nextval('{_SEQUENCE}') FROM generate_series(1, %s)"
+_DRAW = "SELECT nextval('messages_id_seq') FROM generate_series(1, %s)"
 # Ids drawn at a time. Those that are not used leave a gap, which nobody minds.
 _DRAWN = 64
 
@@ -38,7 +38,7 @@ class MessageIds:
         return self._drawn.popleft()
 
     def column(self, offset: ColumnElement[int]) -> ColumnElement[Any]:
-        """An expression for the ids of an `INSERT … SELECT` whose rows are numbered by `offset` from 0, in that order."""
+        """An expression for the ids of an `INSERT … SELECT` whose rows come numbered by `offset` from 0."""
         return func.nextval(_SEQUENCE) if self._is_drawn else literal(self._next) + offset
 
 

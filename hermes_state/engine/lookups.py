@@ -38,7 +38,8 @@ FROM {ids} JOIN sessions AS s ON s.pk = wanted.value
 _AROUND = """
 SELECT hit.id, m.position - hit.position, m.state, m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls
 FROM {ids} JOIN messages AS hit ON hit.id = wanted.value
-     JOIN messages AS m ON m.session_pk = hit.session_pk AND m.position BETWEEN hit.position - {mark} AND hit.position + {mark}
+     JOIN messages AS m ON m.session_pk = hit.session_pk
+          AND m.position BETWEEN hit.position - {mark} AND hit.position + {mark}
 WHERE m.id <> hit.id ORDER BY hit.id, m.position
 """
 _BEFORE = """

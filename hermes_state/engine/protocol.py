@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
     from typing import Any
 
     from sqlalchemy import Connection
@@ -21,6 +22,14 @@ class Engine(Protocol):
     @property
     def dialect(self) -> str:
         """SQLAlchemy's name of the kind of database."""
+
+    @property
+    def path(self) -> Path:
+        """The database file.
+
+        Raises:
+            InvalidValue: the store is in none.
+        """
 
     @property
     def shown(self) -> str:
@@ -52,6 +61,13 @@ class Engine(Protocol):
 
     def run_alone(self, statement: str, *, budget_s: float | None = None) -> list[Any]:
         """Run one statement that can't be in a transaction, as VACUUM; its rows."""
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the whole store, as it is at this moment, to a file that appears only when it is whole.
+
+        Raises:
+            InvalidValue: the store is in no file.
+        """
 
     def close(self) -> None:
         """Give every connection back. Twice is once."""

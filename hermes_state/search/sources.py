@@ -58,9 +58,7 @@ class IndexSource:
         highest = scope.highest if below is None else min(scope.highest, below - 1)
         asked = self.spelled_out(node)
         if not self.is_filtered:
-            return self._tokens.matches(
-                self._connection, asked, lowest=scope.lowest, highest=highest, limit=limit
-            )
+            return self._tokens.matches(self._connection, asked, lowest=scope.lowest, highest=highest, limit=limit)
         return self._tokens.matches_where(
             self._connection, asked, scope.conditions, lowest=scope.lowest, highest=highest, limit=limit
         )

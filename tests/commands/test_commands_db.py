@@ -96,7 +96,7 @@ def test_reindex_counts_what_was_compacted_too(call: Call, home: Path, store: di
 
 def test_a_reindex_that_fails_is_an_error(call: Call, store: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """B016: never exit code 0 with half an index; what is not in it is still found."""
-    from hermes_state.engine import fts
+    from hermes_state.engine import sqlite_index
     from hermes_state.errors import DiskFull
 
     def full(*_: object, **__: object) -> None:

@@ -12,7 +12,7 @@ import pytest
 from damage import leaves_of, overwrite
 
 from hermes_state.check import Kind, check
-from hermes_state.engine import fts
+from hermes_state.engine import sqlite_index
 from hermes_state.store import SessionDB
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_a_missing_index_is_built(path: Path) -> None:
 def test_without_fts5_everything_is_stored_and_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """B043: a SQLite without the module keeps and finds messages; a later one that has it fills the index."""
     path = tmp_path / "s.db"
-    monkeypatch.setattr(fts, "is_available", lambda connection: False)
+    monkeypatch.setattr(sqlite_index, "is_available", lambda connection: False)
     with SessionDB.open(path) as db:
         db.sessions.create("s", source="cli")
         db.messages.append_many("s", [{"role": "user", "content": t} for t in ("hello world", "你好 世界", "other")])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from hermes_state import SessionDB
 from hermes_state.errors import SessionNotFound, StoreBusy
-
 
 
 def test_what_a_block_writes_is_seen_by_others_only_when_it_ends(db: SessionDB, where: str) -> None:

@@ -56,7 +56,7 @@ class Address:
             raise InvalidValue(f"{store!r} can't name a store", hint="give one name, as ?store=team-a")
         parts = {
             "host": given.host,
-            "port": given.port,
+            "port": None if given.port is None else str(given.port),
             "user": given.username,
             "password": None if given.password is None else str(given.password),
             "dbname": given.database,

@@ -22,11 +22,12 @@ from hermes_state.engine import forks
 from hermes_state.engine.postgres.appenders import Appenders
 from hermes_state.engine.postgres.failures import translate, translated
 from hermes_state.engine.statements import APPEND_OPTIONAL
-from hermes_state.errors import HandleUnusable, ReadOnlyStore
+from hermes_state.errors import HandleUnusable, InvalidValue, ReadOnlyStore
 from hermes_state.packing import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -40,7 +41,7 @@ _POOL_SIZE, _POOL_OVERFLOW = 8, 56
 # refused connection has no SQLSTATE; that is told at once, since most often the address is wrong.
 _COMES_BACK = frozenset({"57P01", "57P02", "57P03"})
 _LOCKED = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s, %s)"
-_APPEND = "SELECT message_id, message_position FROM hermes_append(%s, %s, %s, %s" + ", %s" * len(APPEND_OPTIONAL) + ")"
+_APPEND = "SELECT message_id, message_position FROM hermes_append({})".format(", ".join(["%s"] * 11))
 
 
 class _Mine(threading.local):
@@ -84,6 +85,25 @@ class PostgresEngine:
         """The address without its password."""
         return self.address.shown
 
+    @property
+    def path(self) -> Path:
+        """A server keeps its files to itself.
+
+        Raises:
+            InvalidValue: always.
+        """
+        raise InvalidValue(
+            f"the store at {self.shown} is in no file of this machine", hint="this is for stores that are files"
+        )
+
+    def copy_to(self, target: Path) -> None:
+        """A server keeps its files to itself.
+
+        Raises:
+            InvalidValue: always.
+        """
+        raise InvalidValue(f"the store at {self.shown} can't be copied to {target}", hint="pg_dump makes a copy of it")
+
     # --- connections -------------------------------------------------------------------------------------------
 
     def _make(self, *, reading: bool) -> sqlalchemy.Engine:
@@ -104,7 +124,9 @@ class PostgresEngine:
                 connection.execute("SELECT set_config('hermes_state.store', %s, false)", (str(self._store),))
             if self.synchronous == "NORMAL":
                 connection.execute("SET synchronous_commit = off")
-            connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{round(self.busy_budget_s * 1000)}ms",))
+            connection.execute(
+                "SELECT set_config('lock_timeout', %s, false)", (f"{round(self.busy_budget_s * 1000)}ms",)
+            )
             connection.prepare_threshold = 2
             if reading:
                 connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -196,11 +218,11 @@ class PostgresEngine:
         values = (session_id, *(_plain(columns.get(name)) for name in names))
         if self._mine.connection is not None:
             with translated(self.shown):
-                found = self._mine.connection.exec_driver_sql(_APPEND, values).fetchone()
+                row: Any = self._mine.connection.exec_driver_sql(_APPEND, values).fetchone()
         else:
             with translated(self.shown, self.busy_budget_s):
-                found = self._appenders.run(_APPEND.encode(), values)
-        return None if found is None else (found[0], found[1])
+                row = self._appenders.run(_APPEND.encode(), values)
+        return None if row is None else (row[0], row[1])
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:
@@ -214,7 +236,7 @@ class PostgresEngine:
         del budget_s
         self._check_writable()
         with translated(self.shown), self._connect(reading=False, autocommit=True) as connection:
-            cursor = connection.execute(statement)  # type: ignore[call-overload]  # the program's own words
+            cursor = connection.execute(statement)
             return list(cursor.fetchall()) if cursor.description else []
 
     # --- closing -----------------------------------------------------------------------------------------------

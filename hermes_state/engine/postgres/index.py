@@ -100,11 +100,11 @@ def merge(connection: Connection) -> bool:  # noqa: ARG001
     return False
 
 
-def optimize(connection: Connection) -> None:  # noqa: ARG001
+def optimize(connection: Connection) -> None:
     """Autovacuum does it."""
 
 
-def check_structure(connection: Connection) -> None:  # noqa: ARG001
+def check_structure(connection: Connection) -> None:
     """The server looks after its own b-trees; `amcheck` proves them."""
 
 
