@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hermes_state.commands.contract_packs import JOINED
+
 Shape = dict[str, Any]
 
 SESSION: Shape = {
@@ -347,18 +349,8 @@ SHAPES: dict[str, Shape] = {
     },
     "backup": BACKUP,
     "restore": RESTORE,
-    "restore --merge": {
-        "home": "text",
-        "archive": "text",
-        "sessions_added": "integer",
-        "messages_added": "integer",
-        "memories_added": "integer",
-        "files_added": ["text"],
-        "equal": "integer",
-        "differences": [{"path": "text", "what": "text"}],
-        "retitled": [["text"]],
-        "notices": ["text"],
-    },
+    "restore --merge": JOINED,
+    "restore --merge --dry-run": JOINED,
     "verify": VERIFICATION,
     "list": {
         "path": "text",

@@ -173,6 +173,7 @@ class HomeReading:
         self.unsound: dict[str, str] = {}
         self.roots: dict[str, tuple[Path, Collection]] = {}
         self.copies: dict[str, databases.Copy] = {}
+        self.raw: dict[str, Path] = {}
         self.redacted: dict[str, Redacted] = {}
         self.secrets_left_out: list[str] = []
         self.done = self.total = 0
@@ -250,6 +251,9 @@ class HomeReading:
                 except StoreDamaged as error:
                     self.unsound[name] = error.message
                     collection.found += beside(base, found)  # it goes in as it is, for whoever can salvage it
+                    if apart.is_held(source, held):
+                        self.raw[name] = self.stage / f"{len(self.raw)}.raw"
+                        apart.raw_copy(source, self.raw[name])
                 except (StoreBusy, StoreUnavailable) as error:
                     self.report.omit(name, error.message)
                     collection.found.remove(found)
@@ -262,9 +266,7 @@ class HomeReading:
 
     def _copy_database(self, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
         target = self.stage / f"{len(self.copies)}.db"
-        status = source.stat(follow_symlinks=False)
-        make = apart.copy_apart if (status.st_dev, status.st_ino) in held else databases.copy
-        return make(source, target, keep_indexes=self.wanted.keep_indexes)
+        return apart.copied(source, target, keep_indexes=self.wanted.keep_indexes, held=held)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
@@ -279,7 +281,7 @@ class HomeReading:
             required_restore=("rebuild-indexes",) if rebuild else (),
             facts={
                 "product": {"name": "hermes-state", "version": __version__},
-                "origin": {"platform": sys.platform, "user": _user(), "home": str(Path.home())},
+                "origin": {"platform": sys.platform, "user": user_name(), "home": str(Path.home())},
                 "databases": dict(sorted(described.items())),
                 **self._left_out(),
                 "secrets": {
@@ -335,7 +337,7 @@ class HomeReading:
         redacted = self.redacted.get(name)
         if redacted is not None and redacted.content is not None:
             return io.BytesIO(redacted.content), len(redacted.content)
-        content = open_steady(path)
+        content = open_steady(self.raw.get(name, path))
         if not content.is_steady:
             self.report.cut_short(name, "it changed each time it was read")
         return content.stream, content.size
@@ -365,7 +367,8 @@ def _described(copy: databases.Copy) -> dict[str, Any]:
     }
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Who makes backups here."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name

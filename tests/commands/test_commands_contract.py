@@ -131,6 +131,7 @@ RUNS = {
     "backup": (),
     "restore": ("{archive}", "--into", "{archive}.home"),
     "restore --merge": ("{archive}",),
+    "restore --merge --dry-run": ("{archive}",),
     "verify": ("{archive}",),
     "list": ("{archive}",),
     "show": ("{archive}",),

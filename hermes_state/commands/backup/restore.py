@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hermes_state.commands.backup import archives
+from hermes_state.commands.backup import archives, joined
 from hermes_state.commands.backup.watching import give, watching
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
     from hermes_state.portability.crypt import Keys
     from hermes_state.portability.format import Limits
-    from hermes_state.portability.merge import Merged
     from hermes_state.portability.recover import Recovered
     from hermes_state.portability.restore import Asked, Restored
 
@@ -96,9 +95,7 @@ def restore_command(
     asked = _asked(chosen)
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
     if merge:
-        if dry_run:
-            raise click.UsageError("--merge has no --dry-run: it adds only what is new")
-        _merge(invocation, archive, home, asked, keys, limits, jsonl=jsonl)
+        _merge(invocation, archive, home, asked, keys, limits, jsonl=jsonl, dry_run=dry_run)
         return
     from hermes_state.portability import restore
 
@@ -144,23 +141,24 @@ def _partial(result: Restored) -> PartialSuccess:
 
 
 def _merge(
-    invocation: Invocation, archive: Path, home: Path, asked: Asked, keys: Keys, limits: Limits, *, jsonl: bool
+    invocation: Invocation,
+    archive: Path,
+    home: Path,
+    asked: Asked,
+    keys: Keys,
+    limits: Limits,
+    *,
+    jsonl: bool,
+    dry_run: bool,
 ) -> None:
     from hermes_state.portability.merge import merge
 
     with watching(invocation, "merging", jsonl=jsonl) as tell:
-        result = merge(archive, home, asked, keys=keys, limits=limits, progress=tell)
+        result = merge(archive, home, asked, keys=keys, limits=limits, progress=tell, dry_run=dry_run)
     if invocation.json or jsonl:
-        give(invocation, merge_shape(result), jsonl=jsonl)
+        give(invocation, joined.shape(result, dry_run=dry_run), jsonl=jsonl)
         return
-    invocation.say(
-        f"{one_line(str(home))}: {count(result.sessions, 'session')} with {count(result.messages, 'message')}, "
-        f"{count(result.entries, 'memory', 'memories')} and {count(len(result.files), 'file')} added"
-    )
-    for item in result.differences[:_SHOWN]:
-        invocation.note(f"left as it is here: {one_line(item.path)}: {one_line(item.what)}")
-    for line in _more(result.differences):
-        invocation.note(line)
+    joined.tell(invocation, result, dry_run=dry_run)
 
 
 def _recover(invocation: Invocation, home: Path) -> None:
@@ -224,22 +222,6 @@ def shape(result: Restored, *, dry_run: bool) -> dict[str, Any]:
         "secrets": result.secrets,
         "notices": list(result.source.notices),
         "recovered": [_recovered(item) for item in result.recovered],
-    }
-
-
-def merge_shape(result: Merged) -> dict[str, Any]:
-    """A merge as JSON."""
-    return {
-        "home": str(result.built.home),
-        "archive": str(result.built.source.path),
-        "sessions_added": result.sessions,
-        "messages_added": result.messages,
-        "memories_added": result.entries,
-        "files_added": result.files,
-        "equal": result.equal,
-        "differences": [{"path": item.path, "what": item.what} for item in result.differences],
-        "retitled": [list(pair) for pair in result.retitled],
-        "notices": list(result.built.source.notices),
     }
 
 
