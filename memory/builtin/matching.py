@@ -7,6 +7,7 @@ finds something decides. Places are always places of the entry as it is stored.
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +24,8 @@ _UNSEEN = frozenset("\u00ad\u200b\u200e\u200f\u2060\ufeff")
 _NEAR = 0.45
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """Where a text stands: the entry's index, and from where to where in it."""
 
     index: int
