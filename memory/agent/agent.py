@@ -113,6 +113,7 @@ class Agent:
                 settings,
                 context_tokens=context_tokens,
                 booked=lambda used: self._parts.book_compression(used),
+                is_side_agent=platform == SOURCE,
             ),
             reviewer=Reviewer(
                 db,

@@ -58,6 +58,7 @@ class Compressor:
     Args:
         context_tokens: what the model's context holds.
         booked: gets the tokens that the summary took.
+        is_side_agent: it has no memory of its own, so no checkpoint is asked for.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Compressor:
         *,
         context_tokens: int,
         booked: Callable[[TokenUsage | None], object],
+        is_side_agent: bool = False,
     ) -> None:
         self._db = db
         self._model = model
@@ -76,6 +78,7 @@ class Compressor:
         self._settings = settings
         self._context = context_tokens
         self._booked = booked
+        self._is_side_agent = is_side_agent
         self._owner = f"agent-{os.getpid()}-{secrets.token_hex(4)}"
 
     @property
@@ -152,15 +155,15 @@ class Compressor:
     def _keep_in_memory(self, head: list[Message]) -> str:
         """Providers extract what is about to be summarised away, or make a durable checkpoint of it."""
         messages = [said(record) for record in head]
-        required = self._settings.checkpoint_required
+        required = self._settings.checkpoint_required and not self._is_side_agent
+        if required and not self._memory.supports_pre_compress_checkpoint():
+            raise CompressionCheckpointUnavailable("no memory provider makes checkpoints", capability=True)
         try:
             return self._memory.on_pre_compress(
                 messages, evidence_messages=evidence(messages), require_checkpoint=required, checkpoint_api_version=2
             )
-        except CompressionCheckpointUnavailable:
-            raise
         except Exception as error:
-            if not required:
+            if not required or isinstance(error, CompressionCheckpointUnavailable):
                 raise
             raise CompressionCheckpointUnavailable(f"{type(error).__name__}: {error}") from error
 

@@ -25,11 +25,11 @@ class Memory(Protocol):
         assistant_content: str,
         *,
         session_id: str = "",
-        messages: Sequence[dict[str, Any]] | None = None,
+        messages: list[dict[str, Any]] | None = None,
         interrupted: bool = False,
     ) -> object: ...
     def tool_schemas(self) -> Sequence[Mapping[str, Any]]: ...
-    def handle_tool_call(self, tool_name: str, args: dict[str, Any], **facts: Any) -> str: ...
+    def handle_tool_call(self, name: str, args: dict[str, Any], **facts: Any) -> str: ...
     def on_pre_compress(
         self,
         messages: list[dict[str, Any]],
@@ -38,6 +38,7 @@ class Memory(Protocol):
         require_checkpoint: bool = False,
         checkpoint_api_version: int = 2,
     ) -> str: ...
+    def supports_pre_compress_checkpoint(self, api_version: int = 2) -> bool: ...
     def on_session_end(self, messages: list[dict[str, Any]]) -> object: ...
     def on_session_switch(
         self,
@@ -83,7 +84,7 @@ class NoMemory:
         assistant_content: str,
         *,
         session_id: str = "",
-        messages: Sequence[dict[str, Any]] | None = None,
+        messages: list[dict[str, Any]] | None = None,
         interrupted: bool = False,
     ) -> None:
         """Nobody listens."""
@@ -92,9 +93,9 @@ class NoMemory:
         """No tools."""
         return ()
 
-    def handle_tool_call(self, tool_name: str, args: dict[str, Any], **facts: Any) -> str:  # noqa: ARG002
+    def handle_tool_call(self, name: str, args: dict[str, Any], **facts: Any) -> str:  # noqa: ARG002
         """There is no tool to call."""
-        return json.dumps({"error": f"there is no tool {tool_name!r}"})
+        return json.dumps({"error": f"there is no tool {name!r}"})
 
     def on_pre_compress(
         self,
@@ -106,6 +107,10 @@ class NoMemory:
     ) -> str:
         """Nothing to add to a summary."""
         return ""
+
+    def supports_pre_compress_checkpoint(self, api_version: int = 2) -> bool:  # noqa: ARG002  the protocol's
+        """Nothing is kept."""
+        return False
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
         """Nobody listens."""

@@ -19,6 +19,7 @@ class Recorder:
         self.entries: list[str] = []
         self.fails_checkpoint: Exception | None = None
         self.pre_compress = ""
+        self.makes_checkpoints = True
         self._tools = tools
         self._lock = threading.Lock()
 
@@ -61,7 +62,7 @@ class Recorder:
         assistant_content: str,
         *,
         session_id: str = "",
-        messages: Sequence[dict[str, Any]] | None = None,
+        messages: list[dict[str, Any]] | None = None,
         interrupted: bool = False,
     ) -> None:
         self._note("sync_turn", user=user_content, assistant=assistant_content, session_id=session_id)
@@ -69,9 +70,9 @@ class Recorder:
     def tool_schemas(self) -> Sequence[Mapping[str, Any]]:
         return [{"name": name, "description": name, "parameters": {"type": "object"}} for name in self._tools]
 
-    def handle_tool_call(self, tool_name: str, args: dict[str, Any], **facts: Any) -> str:
-        self._note("tool", name=tool_name, args=args, **facts)
-        if tool_name == "memory":
+    def handle_tool_call(self, name: str, args: dict[str, Any], **facts: Any) -> str:
+        self._note("tool", name=name, args=args, **facts)
+        if name == "memory":
             self.entries.append(str(args.get("content")))
             return json.dumps({"success": True, "done": True})
         return "plain text"
@@ -88,6 +89,9 @@ class Recorder:
         if require_checkpoint and self.fails_checkpoint is not None:
             raise self.fails_checkpoint
         return self.pre_compress
+
+    def supports_pre_compress_checkpoint(self, api_version: int = 2) -> bool:
+        return self.makes_checkpoints
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
         self._note("on_session_end", said=[message["content"] for message in messages])
