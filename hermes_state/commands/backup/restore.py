@@ -36,10 +36,12 @@ _SHOWN = 10
         "hermes-state restore backup.tar.zst --only skills --only memories/MEMORY.md --force",
         "hermes-state restore hermes-backup-2026-01-31.zip     # a backup that Hermes made",
         "hermes-state restore old-laptop.tar.zst --merge       # its sessions and memories into this home",
+        "hermes-state restore --repo /mnt/usb/home latest      # a snapshot of a repository",
         "hermes-state restore --recover                        # after a crash in the middle",
     ),
 )
 @click.argument("archive", type=archives.ARCHIVE, required=False)
+@archives.repo_option
 @click.option("--into", type=archives.ARCHIVE, metavar="DIR", help="The home to make. Default: the home.")
 @click.option("--dry-run", is_flag=True, help="Prove the archive and say what would be done; change nothing.")
 @click.option("--force", is_flag=True, help="Replace what is there; it is kept beside.")
@@ -68,6 +70,7 @@ _SHOWN = 10
 def restore_command(
     invocation: Invocation,
     archive: Path | None,
+    repo: Path | None,
     into: Path | None,
     dry_run: bool,
     merge: bool,
@@ -84,14 +87,17 @@ def restore_command(
     one step. A crash at any point leaves the old home or the new one; the next restore, or --recover, tidies up. Paths
     that led into the old home lead into the new one. A home that a live process has open is refused.
 
-    Backups (zip) and profile exports (tar.gz) of Hermes are restored too; they carry no digests.
+    Backups (zip) and profile exports (tar.gz) of Hermes are restored too; they carry no digests. With --repo, ARCHIVE
+    is a snapshot of a repository: the beginning of its id, or `latest`, which is also the default.
     """
     home = (into or invocation.home_path()).expanduser().absolute()
     if recover:
         _recover(invocation, home)
         return
+    if repo is not None:
+        archive = archives.in_repository(repo, archive)
     if archive is None:
-        raise click.UsageError("restore what? Give an archive")
+        raise click.UsageError("restore what? Give an archive, or --repo DIR")
     asked = _asked(chosen)
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
     if merge:

@@ -216,10 +216,10 @@ def publish(repository: Repository, snapshot: Snapshot, stage: Path) -> Path:
     return place
 
 
-def forget(repository: Repository, snapshots: Iterable[Snapshot]) -> None:
+def forget(repository: Repository, paths: Iterable[Path]) -> None:
     """Delete the files of snapshots. What only they needed stays until the repository is pruned."""
-    for snapshot in snapshots:
-        path_of(repository, snapshot).unlink(missing_ok=True)  # two may forget at once
+    for path in paths:
+        path.unlink(missing_ok=True)  # two may forget at once
     sync_dir(repository.snapshots)
 
 
