@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from hermes_state.commands.contract_packs import JOINED
+from hermes_state.commands.contract_repositories import REPOSITORY_SHAPES, SNAPSHOT
 
 Shape = dict[str, Any]
 
@@ -214,6 +215,7 @@ RECORDS: dict[str, Shape] = {
     "Context": CONTEXT,
     "ImportReport": IMPORT_REPORT,
     "CheckReport": CHECK_REPORT,
+    "Snapshot": SNAPSHOT,
 }
 SIZES: Shape = {"main": "integer", "wal": "integer"}
 COPY: Shape = {"path": "text", "bytes": "integer"}
@@ -348,6 +350,7 @@ SHAPES: dict[str, Shape] = {
         "checks": [{"name": "text", "status": "text", "message": "text", "fix": "text"}],
     },
     "backup": BACKUP,
+    **REPOSITORY_SHAPES,
     "restore": RESTORE,
     "restore --merge": JOINED,
     "restore --merge --dry-run": JOINED,

@@ -35,6 +35,7 @@ OURS = {
         "show": "backup.show:show_command",
         "extract": "backup.extract:extract_command",
         "diff": "backup.diff:diff_command",
+        "repo": "repo:repo",
         "completion": "completion:completion",
     }.items()
 }
