@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hermes_state.commands.contract_packs import JOINED
+from hermes_state.commands.contract_packs import JOINED, PACK
 from hermes_state.commands.contract_repositories import REPOSITORY_SHAPES, SNAPSHOT
 
 Shape = dict[str, Any]
@@ -378,6 +378,8 @@ SHAPES: dict[str, Shape] = {
             {"name": "text", "change": "text", "before": "MemberState or null", "after": "MemberState or null"}
         ],
     },
+    "pack": PACK,
+    "unpack": JOINED,
     "completion": {"shell": "text", "script": "text", "install": "text"},
 }
 ERROR: Shape = {"error": {"kind": "text", "message": "text", "hint": "text", "retryable": "true or false"}}
