@@ -23,7 +23,7 @@ from memory.providers.holographic import algebra, entity_table, relevance
 from memory.providers.holographic.entities import mentions, normalise
 from memory.providers.holographic.fulltext import INDEX
 from memory.providers.holographic.records import EVERYTHING, Hit, Scope
-from memory.providers.holographic.retrieval import load, similarities
+from memory.providers.holographic.retrieval import entity_similarities, load
 from memory.providers.holographic.rows import fact_of, visible
 
 if TYPE_CHECKING:
@@ -309,9 +309,7 @@ def _aboutness(found: Sequence[Candidate], known: Sequence[Known]) -> list[float
     """How much each fact is about the entities: the similarity that is left of each in the fact's bundle."""
     best = np.zeros(len(found), np.float32)
     for each in known:
-        for key in each.keys:
-            near = np.nan_to_num(similarities(found, lambda dim, key=key: algebra.entity_probe(key, dim)))
-            best = np.maximum(best, near)
+        best = np.maximum(best, np.nan_to_num(entity_similarities(found, each.keys)))
     parts = np.array([algebra.part_similarity(candidate.parts) for candidate in found], np.float32)
     return [float(value) for value in best * parts]
 

@@ -14,14 +14,13 @@ from memory.providers.holographic.association import Association
 from memory.providers.holographic.extraction import extract_facts
 from memory.providers.holographic.mirroring import Mirror
 from memory.providers.holographic.records import NewFact, Scope
+from memory.providers.holographic.relevance import BESIDE_BEFORE_A_TURN
 from memory.providers.holographic.retrieval import Retrieval
-from memory.providers.holographic.settings import HolographicSettings
+from memory.providers.holographic.settings import HolographicSettings, keeps_own_store
 from memory.providers.holographic.store import FactStore
 from memory.providers.holographic.tools import SCHEMAS, FactTools
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from memory.provider import ConfigItem, Message, ToolSchema
     from memory.providers.holographic.records import Hit
 
@@ -69,7 +68,7 @@ class HolographicProvider(MemoryProvider):
     def backup_paths(self) -> list[str]:
         """The store of the facts when it is not the home's own, which a backup has anyhow."""
         chosen = HolographicSettings.load(resolve_home())
-        return [str(chosen.db_path)] if _is_own_store(chosen) else []
+        return [str(chosen.db_path)] if keeps_own_store(chosen) else []
 
     # ── life ──────────────────────────────────────────────────────────────────
 
@@ -123,7 +122,11 @@ class HolographicProvider(MemoryProvider):
         """The facts that answer a message, best first; empty if none does."""
         opened = self._ready()
         hits = opened.retrieval.search(
-            query, min_trust=opened.settings.min_trust_threshold, limit=PREFETCHED, scope=opened.scope()
+            query,
+            min_trust=opened.settings.min_trust_threshold,
+            limit=PREFETCHED,
+            scope=opened.scope(),
+            beside=BESIDE_BEFORE_A_TURN,
         )
         self._recalled = len(hits)
         return "\n".join([_HEADING, *map(_line, hits)]) if hits else ""
@@ -202,7 +205,7 @@ class _Open:
         self.settings = chosen
         self.conversation = session_id
         self._user_id = user_id
-        self._db = SessionDB.open(chosen.db_path if _is_own_store(chosen) else chosen.home_store)
+        self._db = SessionDB.open(chosen.db_path if keeps_own_store(chosen) else chosen.home_store)
         self.store = FactStore(self._db.engine, dim=chosen.hrr_dim, default_trust=chosen.default_trust)
         self.retrieval = Retrieval(self.store, chosen.retrieval)
         self.mirror = Mirror(self.store)
@@ -260,12 +263,6 @@ class _Open:
             self.store.flush()
         finally:
             self._db.close()
-
-
-def _is_own_store(chosen: HolographicSettings) -> bool:
-    """Whether `db_path` names a store for facts alone: not the default, and no database of the peer."""
-    path: Path = chosen.db_path
-    return path.name != importing.PEER_STORE_NAME and path != chosen.home_store and not importing.is_peer_store(path)
 
 
 def _line(hit: Hit) -> str:

@@ -8,6 +8,7 @@ from hermes_state.search.plan import Plan, make_plan
 from hermes_state.text import Any, Phrase, Prefix, Query, Word
 from hermes_state.text.query import MAX_CHARS, MAX_LEAVES, make_leaf
 from memory.providers.holographic.analysis import tokens
+from memory.providers.holographic.entities import Entity, extract
 
 
 class Question(NamedTuple):
@@ -16,11 +17,13 @@ class Question(NamedTuple):
     Attributes:
         plan: what is looked up, by `hermes_state.search`.
         tokens: what its words come to, as `analysis.tokens` has it for facts.
+        entities: what it names.
     """
 
     text: str
     plan: Plan
     tokens: tuple[str, ...]
+    entities: tuple[Entity, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -38,4 +41,6 @@ def ask(text: str) -> Question:
             leaves[leaf] = None
     some = tuple(leaves)[:MAX_LEAVES]
     node = Any(some) if len(some) > 1 else next(iter(some), None)
-    return Question(text, make_plan(Query(text=text, node=node)), tuple(dict.fromkeys(tokens(text))))
+    return Question(
+        text, make_plan(Query(text=text, node=node)), tuple(dict.fromkeys(tokens(text))), tuple(extract(text))
+    )

@@ -13,16 +13,17 @@ from hermes_state.engine.match import match_expression
 from hermes_state.schema import fact_vectors, facts
 from hermes_state.search.candidates import gather
 from hermes_state.search.rank import Scale, best_by_mask, worth, worth_of_mask
-from memory.providers.holographic import algebra, relevance, state
+from memory.providers.holographic import algebra, entity_table, relevance, state
 from memory.providers.holographic.analysis import tag_tokens, tokens
+from memory.providers.holographic.entities import mentions
 from memory.providers.holographic.question import Question, ask
 from memory.providers.holographic.records import EVERYTHING, Hit, Scope
-from memory.providers.holographic.relevance import GATE, Signals, Weights
+from memory.providers.holographic.relevance import BESIDE_IN_A_LIST, GATE, Signals, Weights
 from memory.providers.holographic.rows import fact_of, visible
 from memory.providers.holographic.vector_codec import unpack_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from sqlalchemy import ColumnElement, Connection
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 # Candidates whose texts and vectors are looked at: the best ones by what the index knows of them.
 WEIGHED = 120
 DEFAULT_MIN_TRUST = 0.3
+# Similarity to an entity, as a part of what a fact about it has, from which on it is about it.
+_HAS = 0.5
 _f, _v = facts.c, fact_vectors.c
 
 
@@ -43,11 +46,13 @@ class Settings:
 
     Attributes:
         gate: the least relevance, 0 to 1.
+        beside: the least relevance as a part of the best one's.
         half_life_days: after which a fact counts a half; 0: never.
     """
 
     weights: Weights = relevance.DEFAULT_WEIGHTS
     gate: float = GATE
+    beside: float = BESIDE_IN_A_LIST
     half_life_days: float = 0.0
 
 
@@ -75,14 +80,14 @@ class Retrieval:
         min_trust: float = DEFAULT_MIN_TRUST,
         limit: int = 10,
         scope: Scope = EVERYTHING,
-        gate: float | None = None,
+        beside: float | None = None,
     ) -> list[Hit]:
         """Facts that answer a question, best first; none when none does.
 
         Args:
             text: plain words in any script.
             min_trust: facts trusted less are left out.
-            gate: the least relevance; None: that of the settings.
+            beside: the least relevance as a part of the best one's; None: that of the settings.
 
         Raises:
             SearchUnavailable: see `FactIndex.ensure`.
@@ -94,21 +99,30 @@ class Retrieval:
         store.index.ensure()
         conditions = [*visible(scope, category=category), _f.trust >= min_trust]
         with store.engine.read() as connection:
-            hits = self._weigh(connection, question, conditions, self.settings.gate if gate is None else gate)
-        hits = hits[:limit]
+            hits = self._weigh(connection, question, conditions)
+        hits = _ordered(hits, self.settings.beside if beside is None else beside)[:limit]
         store.retrieved.note(hit.fact.id for hit in hits)
         return hits
 
     def _weigh(
-        self, connection: Connection, question: Question, conditions: Sequence[ColumnElement[bool]], gate: float
+        self, connection: Connection, question: Question, conditions: Sequence[ColumnElement[bool]]
     ) -> list[Hit]:
+        """What passes the gate."""
         newest = state.read(connection).newest
         pool, found = self._candidates(connection, question, conditions, newest)
         if not found:
             return []
         scale = Scale(tuple(worth(count, newest) for count in pool.counts), 1.0)
-        signals = weigh(question, found, pool.masks, scale)
-        return self.ranked(found, signals, gate)
+        named = name_keys(connection, question)
+        now, settings, hits = now_us(), self.settings, []
+        for candidate, signals, missing in weigh(question, named, found, pool.masks, scale):
+            value = settings.weights.mean(signals) * relevance.about_others(missing, len(named))
+            if value >= settings.gate:
+                fact = fact_of(candidate.row)
+                age = relevance.decay(now - candidate.row.updated_at, settings.half_life_days)
+                shown = (signals.fulltext, signals.overlap, signals.vectors or 0.0)
+                hits.append(Hit(fact, value * fact.trust * age, value, shown))
+        return hits
 
     def _candidates(
         self, connection: Connection, question: Question, conditions: Sequence[ColumnElement[bool]], newest: int
@@ -122,20 +136,6 @@ class Retrieval:
             if len(found) * 2 >= len(best):
                 break
         return pool, found
-
-    def ranked(self, found: Sequence[Candidate], signals: Sequence[Signals], gate: float) -> list[Hit]:
-        """What passes the gate, best first."""
-        now, settings = now_us(), self.settings
-        hits = []
-        for candidate, each in zip(found, signals, strict=True):
-            value = settings.weights.mean(each)
-            if value < gate:
-                continue
-            fact = fact_of(candidate.row)
-            score = value * fact.trust * relevance.decay(now - candidate.row.updated_at, settings.half_life_days)
-            hits.append(Hit(fact, score, value, (each.fulltext, each.overlap, each.vectors or 0.0)))
-        hits.sort(key=lambda hit: (-hit.score, -hit.relevance, -hit.fact.id))
-        return hits
 
 
 class _Matches:
@@ -169,26 +169,55 @@ def load(connection: Connection, pks: Iterable[int], conditions: Sequence[Column
     return [found[pk] for pk in wanted if pk in found]
 
 
-def weigh(question: Question, found: Sequence[Candidate], masks: Mapping[int, int], scale: Scale) -> list[Signals]:
-    """The three signals of each candidate."""
+def _ordered(hits: list[Hit], beside: float) -> list[Hit]:
+    """Best first, without those far behind the most relevant one. How far a fact is trusted changes no relevance."""
+    least = beside * max((hit.relevance for hit in hits), default=0.0)
+    kept = [hit for hit in hits if hit.relevance >= least]
+    return sorted(kept, key=lambda hit: (-hit.score, -hit.relevance, -hit.fact.id))
+
+
+def name_keys(connection: Connection, question: Question) -> dict[str, list[str]]:
+    """The names that a question has, each with the keys of the entity that it means."""
+    known = entity_table.resolve(connection, [entity.key for entity in question.entities])
+    return {
+        entity.name: list(dict.fromkeys([entity.key, *(entity_table.called(connection, pk)[0] if pk else ())]))
+        for entity in question.entities
+        for pk in [known.get(entity.key)]
+    }
+
+
+def weigh(
+    question: Question,
+    named: Mapping[str, list[str]],
+    found: Sequence[Candidate],
+    masks: Mapping[int, int],
+    scale: Scale,
+) -> Iterator[tuple[Candidate, Signals, int]]:
+    """The three signals of each candidate, and how many of the question's names are not in it."""
     full = worth_of_mask((1 << len(scale.worth)) - 1, scale) or 1.0
     asked = set(question.tokens)
-    near = content_similarities(found, question.tokens)
-    signals = []
-    for candidate, similarity in zip(found, near, strict=True):
+    content = similarities(found, lambda dim: algebra.content_probe(question.tokens, dim))
+    about = {name: entity_similarities(found, keys) for name, keys in named.items()}
+    for place, candidate in enumerate(found):
         row = candidate.row
         told = {*tokens(row.content), *(tag_tokens(row.tags) if row.tags else ())}
-        vectors = None if np.isnan(similarity) else float(similarity)
-        signals.append(Signals(worth_of_mask(masks[row.pk], scale) / full, relevance.overlap(asked, told), vectors))
-    return signals
+        near = [float(content[place]), *(float(each[place]) for each in about.values())]
+        missing = sum(not (each[place] >= _HAS or mentions(row.content, name)) for name, each in about.items())
+        vectors = None if np.isnan(near).any() else float(np.mean(near))
+        yield (
+            candidate,
+            Signals(worth_of_mask(masks[row.pk], scale) / full, relevance.overlap(asked, told), vectors),
+            missing,
+        )
 
 
-def content_similarities(found: Sequence[Candidate], words: Sequence[str]) -> NDArray[np.float32]:
-    """How like the words each candidate's text is, 0 to 1; NaN for one without a readable vector."""
-    return similarities(found, lambda dim: algebra.content_probe(words, dim))
+def entity_similarities(found: Sequence[Candidate], keys: Iterable[str]) -> NDArray[np.float32]:
+    """How far each candidate is about an entity with these keys, 0 to 1; NaN for one without a readable vector."""
+    each = [similarities(found, lambda dim, key=key: algebra.entity_probe(key, dim)) for key in keys]
+    return np.maximum.reduce(each)
 
 
-def similarities(found: Sequence[Candidate], probe: Any) -> NDArray[np.float32]:
+def similarities(found: Sequence[Candidate], probe: Callable[[int], algebra.Phases]) -> NDArray[np.float32]:
     """The similarity of each candidate to a probe, as a part of what its own parts have; NaN without a vector.
 
     Args:

@@ -14,7 +14,7 @@ from hermes_state.errors import InvalidValue
 from hermes_state.home import STORE_NAME
 from memory.config import change_config, expand, read_config, variables_of
 from memory.providers.holographic.algebra import DEFAULT_DIM, DIM_STEP, MAX_DIM, MIN_DIM
-from memory.providers.holographic.importing import PEER_STORE_NAME
+from memory.providers.holographic.importing import PEER_STORE_NAME, is_peer_store
 from memory.providers.holographic.relevance import GATE, Weights
 from memory.providers.holographic.retrieval import DEFAULT_MIN_TRUST, Settings
 from memory.providers.holographic.store import DEFAULT_TRUST
@@ -98,6 +98,12 @@ class HolographicSettings:
     def home_store(self) -> Path:
         """The store of the home."""
         return self.home / STORE_NAME
+
+
+def keeps_own_store(settings: HolographicSettings) -> bool:
+    """Whether `db_path` names a store for facts alone: not the default, and no database of the peer."""
+    path = settings.db_path
+    return path.name != PEER_STORE_NAME and path != settings.home_store and not is_peer_store(path)
 
 
 def save(values: Mapping[str, Any], home: Path) -> None:
