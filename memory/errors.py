@@ -14,7 +14,8 @@ HermesStateError
     ├── EntryNotFound                     38   a text or id fits no entry
     ├── UnsafeMemory                      39   the text reads like an attack on the agent
     ├── MemoryBusy                        40   another process is writing the memory file
-    └── MemoryWriteFailed                 41   a memory file could not be written; it is as it was
+    ├── MemoryWriteFailed                 41   a memory file could not be written; it is as it was
+    └── HostNamesTaken                    42   the import names that plug-ins expect belong to a real agent
 """
 
 from __future__ import annotations
@@ -206,3 +207,16 @@ class MemoryWriteFailed(MemoryFault):
         super().__init__(f"{path} could not be written: {reason}; it is as it was", hint="check its modes and the disk")
         self.path = path
         self.reason = reason
+
+
+class HostNamesTaken(MemoryFault):
+    """The import names that plug-ins expect belong to an agent that is really installed; nothing was changed."""
+
+    exit_code = 42
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"the agent at {place} is importable, so plug-ins get its modules and not ours",
+            hint="that works as it is; `beside_real=True` puts ours before it",
+        )
+        self.place = place
