@@ -66,7 +66,7 @@ def test_evidence_never_changes_a_transcript_and_is_evidence_already(transcript:
     assert transcript == before
     assert evidence(rows) == rows
     assert all(
-        row["role"] in ("user", "assistant") and not row.get("tool_calls") or row["role"] == "user" for row in rows
+        (row["role"] in ("user", "assistant") and not row.get("tool_calls")) or row["role"] == "user" for row in rows
     )
 
 
