@@ -10,12 +10,13 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.text import SEGMENTATION, is_stopword, segment
-from memory.providers.holographic import algebra, contradiction, entities, vector_codec
+from memory.providers.holographic import algebra, aliases, contradiction, entities, vector_codec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory.providers.holographic.entities import Alias, Entity
+    from memory.providers.holographic.aliases import Alias
+    from memory.providers.holographic.entities import Entity
 
 # Raise the number with every change that gives another vector, other entities or other slots for any text.
 ENCODING = f"1+{SEGMENTATION}"
@@ -61,7 +62,7 @@ def analyse(content: str, dim: int) -> Analysis:
         content,
         digest(content),
         found,
-        tuple(entities.aliases(content)),
+        tuple(aliases.aliases(content)),
         contradiction.slots(content),
         vector_codec.pack(vector),
     )

@@ -7,17 +7,18 @@ about the entity: a fact is the bundle of its text and its entities, so the fewe
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
+from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 
 from hermes_state.clock import now_us
 from hermes_state.engine.match import match_expression
 from hermes_state.errors import InvalidValue, SearchUnavailable
-from hermes_state.schema import entities, fact_entities, facts
-from hermes_state.text import Phrase
+from hermes_state.schema import fact_entities, facts
+from hermes_state.text import And, Or, Phrase
 from hermes_state.text.query import make_leaf
 from memory.providers.holographic import algebra, entity_table, relevance
 from memory.providers.holographic.entities import mentions, normalise
@@ -27,19 +28,20 @@ from memory.providers.holographic.retrieval import entity_similarities, load
 from memory.providers.holographic.rows import fact_of, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from sqlalchemy import ColumnElement, Connection
 
+    from hermes_state.text import Prefix, Word
     from hermes_state.text.query import Node
     from memory.providers.holographic.retrieval import Candidate
     from memory.providers.holographic.store import FactStore
 
 # Facts of one entity that are looked at: the most trusted and newest. An entity of which more is said is a topic.
-MOST = 300
-# Facts of each entity that are looked through for what connects it with another.
-MOST_CONNECTED = 2_000
+MOST = 200
+# Facts of each entity, the newest, that are looked through for what connects it with another.
+MOST_CONNECTED = 1_000
 # Entities that connect two others which are followed, those with the fewest facts first.
 BRIDGES = 8
 # What a fact is worth that is only reached over a shared entity, beside one that names what was asked for.
@@ -47,7 +49,7 @@ REACHED = 0.3
 _MOST_ENTITIES = 8
 # Facts that may wait to be banked when an answer asks a bank by the way.
 _BANK_BEHIND = 200
-_e, _f, _l = entities.c, facts.c, fact_entities.c
+_f, _l = facts.c, fact_entities.c
 
 
 class Known(NamedTuple):
@@ -93,7 +95,7 @@ class Association:
         conditions = visible(scope, category=category)
         with self._reading() as connection:
             known = _know(connection, entity)
-            hits = self._about(connection, known, conditions)[:limit]
+            hits = self._about(connection, known, conditions, limit)
         self._store.retrieved.note(hit.fact.id for hit in hits)
         return hits
 
@@ -108,12 +110,11 @@ class Association:
         conditions = visible(scope, category=category)
         with self._reading() as connection:
             known = _know(connection, entity)
-            hits = self._about(connection, known, conditions)
+            hits = self._about(connection, known, conditions, limit)
             direct = {hit.fact.id for hit in hits}
-            around = _around(connection, [known], direct)
+            around = _around(connection, known)
             names = entity_table.names_of(connection, around)
             neighbours = [Neighbour(names[pk], count) for pk, count in around.most_common() if pk in names]
-            hits = hits[:limit]
             for pk, _ in around.most_common(BRIDGES):
                 if len(hits) >= limit:
                     break
@@ -142,11 +143,10 @@ class Association:
         conditions = visible(scope, category=category)
         with self._reading() as connection:
             known = [_know(connection, each) for each in dict.fromkeys(entities)]
-            held = [_facts_of(connection, each, conditions, MOST_CONNECTED) for each in known]
-            hits = self._shared(connection, known, held, conditions)[:limit]
+            hits = self._shared(connection, known, conditions, limit)
             if len(hits) < limit and len(known) > 1:
                 shown = {hit.fact.id for hit in hits}
-                hits += self._bridged(connection, known, held, conditions, shown, limit - len(hits))
+                hits += self._bridged(connection, known, conditions, shown, limit - len(hits))
         self._store.retrieved.note(hit.fact.id for hit in hits)
         return hits
 
@@ -168,41 +168,48 @@ class Association:
                 raise
         return self._store.engine.read()
 
-    def _about(self, connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]]) -> list[Hit]:
-        found = load(connection, _facts_of(connection, known, conditions, MOST), conditions)
-        return self._ranked(found, [_aboutness(found, [known])] if found else [], [1.0] * len(found))
+    def _about(
+        self, connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]], limit: int
+    ) -> list[Hit]:
+        found = load(connection, _facts_of(connection, known, conditions), conditions)
+        return self._ranked(found, _aboutness(found, [known]), [1.0] * len(found), limit)
 
     def _shared(
         self,
         connection: Connection,
         known: Sequence[Known],
-        held: Sequence[Sequence[int]],
         conditions: Sequence[ColumnElement[bool]],
+        limit: int,
     ) -> list[Hit]:
         """Facts about all of the entities, then about at least two."""
-        counts = Counter(fact for each in held for fact in each)
-        least = min(2, len(known))
-        best = sorted((fact for fact, count in counts.items() if count >= least), key=lambda f: (-counts[f], -f))
-        found = load(connection, best[:MOST], conditions)
+        if len(known) == 1:
+            return self._about(connection, known[0], conditions, limit)
+        counts = dict.fromkeys(_facts_of_all(connection, known, conditions), len(known))
+        if len(known) > 2 and len(counts) < limit:
+            for pair in combinations(known, 2):
+                for fact in _facts_of_all(connection, pair, conditions):
+                    counts.setdefault(fact, 2)
+        found = load(connection, list(counts)[:MOST], conditions)
         shares = [counts[candidate.row.pk] / len(known) for candidate in found]
-        return self._ranked(found, [_aboutness(found, [each]) for each in known], shares)
+        return self._ranked(found, _aboutness(found, known), shares, limit)
 
     def _ranked(
-        self, found: Sequence[Candidate], near: Sequence[Sequence[float]], shares: Sequence[float], via: str = ""
+        self, found: Sequence[Candidate], about: Sequence[float], shares: Sequence[float], limit: int, via: str = ""
     ) -> list[Hit]:
         """Facts by what share of the entities they are about, then by how much, trust and age.
 
         The share comes first whatever the trust: a fact about all that was asked for is never behind one about less.
         """
         now = now_us()
-        hits = []
-        for place, candidate in enumerate(found):
-            about = float(np.mean([each[place] for each in near])) if near else 0.0
-            value = shares[place] * (0.5 + 0.5 * about)
-            fact = fact_of(candidate.row)
-            score = value * fact.trust * relevance.decay(now - candidate.row.updated_at, self._half_life_days)
-            hits.append((-shares[place], -score, -fact.id, Hit(fact, score, value, (0.0, 0.0, about), via)))
-        return [hit for *_, hit in sorted(hits, key=lambda each: each[:3])]
+        ranked = []
+        for candidate, near, share in zip(found, about, shares, strict=True):
+            row, value = candidate.row, share * (0.5 + 0.5 * near)
+            score = value * row.trust * relevance.decay(now - row.updated_at, self._half_life_days)
+            ranked.append((-share, -score, -row.pk, value, near, row))
+        ranked.sort(key=lambda each: each[:3])
+        return [
+            Hit(fact_of(row), -score, value, (0.0, 0.0, near), via) for _, score, _, value, near, row in ranked[:limit]
+        ]
 
     # --- what is reached -----------------------------------------------------------------------------------------
 
@@ -225,39 +232,41 @@ class Association:
         )
         wanted = [fact for fact in connection.execute(query).scalars() if fact not in shown][:limit]
         shown.update(wanted)
+        return self._over(connection, wanted, conditions, name)
+
+    def _over(
+        self, connection: Connection, wanted: Sequence[int], conditions: Sequence[ColumnElement[bool]], name: str
+    ) -> list[Hit]:
+        """Facts that are reached over an entity with this name."""
         found = load(connection, wanted, conditions)
-        return self._ranked(found, [], [REACHED] * len(found), via=name)
+        return self._ranked(found, [0.0] * len(found), [REACHED] * len(found), len(found), via=name)
 
     def _bridged(
         self,
         connection: Connection,
         known: Sequence[Known],
-        held: Sequence[Sequence[int]],
         conditions: Sequence[ColumnElement[bool]],
         shown: set[int],
         limit: int,
     ) -> list[Hit]:
         """Facts about one of the entities and another, which also shares a fact with another one of them."""
-        own = {each.pk for each in known}
-        around = [_entities_of(connection, each) for each in held]
-        sides: defaultdict[int, list[set[int]]] = defaultdict(list)
-        for side in around:
-            for pk, of in side.items():
-                if pk not in own:
-                    sides[pk].append(of)
-        bridges = {pk: each for pk, each in sides.items() if len(each) > 1}
-        rarest = sorted(bridges, key=lambda pk: (-len(bridges[pk]), sum(map(len, bridges[pk])), pk))[:BRIDGES]
+        sides = [(each.pk, _around(connection, each)) for each in known if each.pk is not None]
+        own = {pk for pk, _ in sides}
+        reached = Counter(pk for _, around in sides for pk in around if pk not in own)
+        weight = {pk: sum(around[pk] for _, around in sides) for pk, times in reached.items() if times > 1}
+        rarest = sorted(weight, key=lambda pk: (-reached[pk], weight[pk], pk))[:BRIDGES]
         names = entity_table.names_of(connection, rarest)
         hits: list[Hit] = []
-        for pk in rarest:
-            some = [max(of - shown, default=0) for of in bridges[pk]]  # the newest of each side
-            rest = sorted({fact for of in bridges[pk] for fact in of} - {*some, *shown}, reverse=True)
-            wanted = [fact for fact in dict.fromkeys([*some, *rest]) if fact][: limit - len(hits)]
-            shown.update(wanted)
-            found = load(connection, wanted, conditions)
-            hits += self._ranked(found, [], [REACHED] * len(found), via=names[pk])
-            if len(hits) >= limit:
+        for bridge in rarest:
+            room = limit - len(hits)
+            if room <= 0:
                 break
+            pairs = [_linked_to_both(connection, pk, bridge, conditions, room) for pk, _ in sides]
+            # In turns, so that both ends of the bridge are there before more of one.
+            wanted = [fact for turn in zip_longest(*pairs) for fact in turn if fact is not None and fact not in shown]
+            wanted = list(dict.fromkeys(wanted))[:room]
+            shown.update(wanted)
+            hits += self._over(connection, wanted, conditions, names[bridge])
         return hits
 
 
@@ -272,64 +281,105 @@ def _know(connection: Connection, entity: str) -> Known:
     return Known(pk, tuple(dict.fromkeys([key, *keys])), tuple(dict.fromkeys([entity, *names])))
 
 
-def _facts_of(connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]], most: int) -> list[int]:
-    """The facts that are linked to an entity, or mention it."""
+def _facts_of(connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]]) -> list[int]:
+    """The facts that are linked to an entity, the most trusted first, then those that only mention it."""
     linked: list[int] = []
     if known.pk is not None:
         query = select(_l.fact_pk).join(facts, _f.pk == _l.fact_pk).where(_l.entity_pk == known.pk, *conditions)
-        linked = list(connection.execute(query.order_by(_f.trust.desc(), _l.fact_pk.desc()).limit(most)).scalars())
-    if len(linked) >= most:
+        query = query.order_by(_f.trust.desc(), _l.fact_pk.desc()).limit(MOST)
+        linked = list(connection.execute(query).scalars().all())
+    if len(linked) >= MOST:
         return linked
-    return list(dict.fromkeys([*linked, *_mentioning(connection, known, conditions, most, set(linked))]))[:most]
+    return [*linked, *_mentioning(connection, [known], conditions, set(linked))]
+
+
+def _facts_of_all(
+    connection: Connection, known: Sequence[Known], conditions: Sequence[ColumnElement[bool]]
+) -> list[int]:
+    """The facts that are linked to each of some entities, or mention it; newest first."""
+    linked: list[int] = []
+    pks = [each.pk for each in known if each.pk is not None]
+    if len(pks) == len(known):
+        counts = {pk: _links_up_to(connection, pk, MOST_CONNECTED) for pk in pks}
+        first, *others = sorted(pks, key=lambda pk: counts[pk])  # the links of the rarest are walked
+        query = select(_l.fact_pk).join(facts, _f.pk == _l.fact_pk).where(_l.entity_pk == first, *conditions)
+        for other in others:
+            query = query.where(_has_link(other))
+        linked = list(connection.execute(query.order_by(_l.fact_pk.desc()).limit(MOST)).scalars().all())
+    return [*linked, *_mentioning(connection, known, conditions, set(linked))]
+
+
+def _links_up_to(connection: Connection, pk: int, most: int) -> int:
+    """How many facts are linked to an entity; counted only so far."""
+    some = select(_l.fact_pk).where(_l.entity_pk == pk).limit(most).subquery()
+    return int(connection.execute(select(func.count()).select_from(some)).scalar_one())
+
+
+def _has_link(pk: int) -> ColumnElement[bool]:
+    other = fact_entities.alias()
+    return exists().where(other.c.fact_pk == _l.fact_pk, other.c.entity_pk == pk)
+
+
+def _linked_to_both(
+    connection: Connection, pk: int, bridge: int, conditions: Sequence[ColumnElement[bool]], most: int
+) -> list[int]:
+    """The newest facts linked to an entity and to the one that connects it."""
+    query = (
+        select(_l.fact_pk)
+        .join(facts, _f.pk == _l.fact_pk)
+        .where(_l.entity_pk == bridge, _has_link(pk), *conditions)
+        .order_by(_l.fact_pk.desc())
+        .limit(most)
+    )
+    return list(connection.execute(query).scalars().all())
 
 
 def _mentioning(
-    connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]], most: int, linked: set[int]
+    connection: Connection, known: Sequence[Known], conditions: Sequence[ColumnElement[bool]], linked: set[int]
 ) -> list[int]:
-    """Facts that have one of its names in their text, although they were not linked to it."""
-    found: dict[int, None] = {}
-    for name in known.names:
-        leaf = make_leaf(name, Phrase)
-        if leaf is None:
-            continue
-        matches = _matches(connection, leaf, conditions, most + len(linked))
-        wanted = [pk for pk in matches if pk not in linked and pk not in found]
-        texts = dict(connection.execute(select(_f.pk, _f.content).where(_f.pk.in_(wanted))).tuples().all())
-        found |= dict.fromkeys(pk for pk in wanted if mentions(texts[pk], name))
-    return list(found)
-
-
-def _matches(connection: Connection, leaf: Node, conditions: Sequence[ColumnElement[bool]], limit: int) -> list[int]:
+    """Facts that have a name of each entity in their text, although they were not linked to all of them."""
     if not INDEX.exists(connection):
         return []
-    return INDEX.matches(connection, match_expression(leaf), conditions=conditions, limit=limit)
+    spoken = [_either([leaf for name in each.names if (leaf := make_leaf(name, Phrase))]) for each in known]
+    nodes = [node for node in spoken if node is not None]
+    if len(nodes) < len(known):
+        return []
+    node = nodes[0] if len(nodes) == 1 else And(tuple(nodes))
+    matches = INDEX.matches(connection, match_expression(node), limit=MOST + len(linked))
+    wanted = [pk for pk in matches if pk not in linked][:MOST]
+    if not wanted:
+        return []
+    query = select(_f.pk, _f.content).where(_f.pk.in_(wanted), *conditions)
+    texts = {row.pk: row.content for row in connection.execute(query).all()}
+    return [
+        pk
+        for pk in wanted
+        if pk in texts and all(any(mentions(texts[pk], name) for name in each.names) for each in known)
+    ]
+
+
+def _either(leaves: Sequence[Word | Phrase | Prefix]) -> Node | None:
+    return Or(tuple(leaves)) if len(leaves) > 1 else next(iter(leaves), None)
 
 
 def _aboutness(found: Sequence[Candidate], known: Sequence[Known]) -> list[float]:
-    """How much each fact is about the entities: the similarity that is left of each in the fact's bundle."""
-    best = np.zeros(len(found), np.float32)
-    for each in known:
-        best = np.maximum(best, np.nan_to_num(entity_similarities(found, each.keys)))
+    """How much each fact is about the entities, 0 to 1: the mean similarity that is left of each in its bundle."""
+    if not found:
+        return []
+    near = [np.nan_to_num(entity_similarities(found, each.keys)) for each in known]
     parts = np.array([algebra.part_similarity(candidate.parts) for candidate in found], np.float32)
-    return [float(value) for value in best * parts]
+    return [float(value) for value in np.mean(near, axis=0) * parts]
 
 
-def _around(connection: Connection, known: Sequence[Known], fact_pks: Iterable[int]) -> Counter[int]:
-    """The other entities of some facts, and in how many of them each is."""
-    own = {each.pk for each in known}
+def _around(connection: Connection, known: Known) -> Counter[int]:
+    """The other entities of an entity's newest facts, and in how many of them each is."""
+    newest = select(_l.fact_pk).where(_l.entity_pk == known.pk).order_by(_l.fact_pk.desc()).limit(MOST_CONNECTED)
+    other = fact_entities.alias()
+    count = func.count()
     query = (
-        select(_l.entity_pk, func.count())
-        .where(_l.fact_pk.in_(list(fact_pks)))
-        .group_by(_l.entity_pk)
-        .order_by(func.count().desc(), _l.entity_pk)
+        select(other.c.entity_pk, count)
+        .where(other.c.fact_pk.in_(newest), other.c.entity_pk != known.pk)
+        .group_by(other.c.entity_pk)
+        .order_by(count.desc(), other.c.entity_pk)
     )
-    return Counter({pk: count for pk, count in connection.execute(query) if pk not in own})
-
-
-def _entities_of(connection: Connection, fact_pks: Sequence[int]) -> dict[int, set[int]]:
-    """The entities of some facts, each with those of the facts that are about it."""
-    found: defaultdict[int, set[int]] = defaultdict(set)
-    query = select(_l.fact_pk, _l.entity_pk).where(_l.fact_pk.in_(list(fact_pks)))
-    for fact, pk in connection.execute(query):
-        found[pk].add(fact)
-    return found
+    return Counter(dict(connection.execute(query).tuples().all()))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from memory.providers.holographic.aliases import Alias
     from memory.providers.holographic.analysis import Analysis
-    from memory.providers.holographic.entities import Alias
 
 _e, _a, _l = entities.c, entity_aliases.c, fact_entities.c
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from memory.providers.holographic.store import FactStore
 
 # Candidates whose texts and vectors are looked at: the best ones by what the index knows of them.
-WEIGHED = 120
+WEIGHED = 80
 DEFAULT_MIN_TRUST = 0.3
 # Similarity to an entity, as a part of what a fact about it has, from which on it is about it.
 _HAS = 0.5
@@ -63,6 +64,15 @@ class Candidate(NamedTuple):
     dim: int
     parts: int
     phases: bytes | None
+
+
+class Weighed(NamedTuple):
+    """A row of `facts` that passed the gate."""
+
+    row: Any
+    score: float
+    relevance: float
+    signals: Signals
 
 
 class Retrieval:
@@ -99,14 +109,14 @@ class Retrieval:
         store.index.ensure()
         conditions = [*visible(scope, category=category), _f.trust >= min_trust]
         with store.engine.read() as connection:
-            hits = self._weigh(connection, question, conditions)
-        hits = _ordered(hits, self.settings.beside if beside is None else beside)[:limit]
+            kept = self._weigh(connection, question, conditions)
+        hits = _best(kept, self.settings.beside if beside is None else beside, limit)
         store.retrieved.note(hit.fact.id for hit in hits)
         return hits
 
     def _weigh(
         self, connection: Connection, question: Question, conditions: Sequence[ColumnElement[bool]]
-    ) -> list[Hit]:
+    ) -> list[Weighed]:
         """What passes the gate."""
         newest = state.read(connection).newest
         pool, found = self._candidates(connection, question, conditions, newest)
@@ -114,15 +124,14 @@ class Retrieval:
             return []
         scale = Scale(tuple(worth(count, newest) for count in pool.counts), 1.0)
         named = name_keys(connection, question)
-        now, settings, hits = now_us(), self.settings, []
-        for candidate, signals, missing in weigh(question, named, found, pool.masks, scale):
+        now, settings, kept = now_us(), self.settings, []
+        for candidate, (signals, missing) in zip(found, weigh(question, named, found, pool.masks, scale), strict=True):
             value = settings.weights.mean(signals) * relevance.about_others(missing, len(named))
             if value >= settings.gate:
-                fact = fact_of(candidate.row)
-                age = relevance.decay(now - candidate.row.updated_at, settings.half_life_days)
-                shown = (signals.fulltext, signals.overlap, signals.vectors or 0.0)
-                hits.append(Hit(fact, value * fact.trust * age, value, shown))
-        return hits
+                row = candidate.row
+                age = relevance.decay(now - row.updated_at, settings.half_life_days)
+                kept.append(Weighed(row, value * row.trust * age, value, signals))
+        return kept
 
     def _candidates(
         self, connection: Connection, question: Question, conditions: Sequence[ColumnElement[bool]], newest: int
@@ -165,15 +174,21 @@ def load(connection: Connection, pks: Iterable[int], conditions: Sequence[Column
         .outerjoin(fact_vectors, _v.fact_pk == _f.pk)
         .where(_f.pk.in_(wanted), *conditions)
     )
-    found = {row.pk: Candidate(row, row.dim or 0, row.parts or 1, row.phases) for row in connection.execute(query)}
+    found = {
+        row.pk: Candidate(row, row.dim or 0, row.parts or 1, row.phases) for row in connection.execute(query).all()
+    }
     return [found[pk] for pk in wanted if pk in found]
 
 
-def _ordered(hits: list[Hit], beside: float) -> list[Hit]:
+def _best(kept: list[Weighed], beside: float, limit: int) -> list[Hit]:
     """Best first, without those far behind the most relevant one. How far a fact is trusted changes no relevance."""
-    least = beside * max((hit.relevance for hit in hits), default=0.0)
-    kept = [hit for hit in hits if hit.relevance >= least]
-    return sorted(kept, key=lambda hit: (-hit.score, -hit.relevance, -hit.fact.id))
+    least = beside * max((each.relevance for each in kept), default=0.0)
+    near = [each for each in kept if each.relevance >= least]
+    near.sort(key=lambda each: (-each.score, -each.relevance, -each.row.pk))
+    return [
+        Hit(fact_of(row), score, value, (signals.fulltext, signals.overlap, signals.vectors or 0.0))
+        for row, score, value, signals in near[:limit]
+    ]
 
 
 def name_keys(connection: Connection, question: Question) -> dict[str, list[str]]:
@@ -192,29 +207,30 @@ def weigh(
     found: Sequence[Candidate],
     masks: Mapping[int, int],
     scale: Scale,
-) -> Iterator[tuple[Candidate, Signals, int]]:
+) -> Iterator[tuple[Signals, int]]:
     """The three signals of each candidate, and how many of the question's names are not in it."""
     full = worth_of_mask((1 << len(scale.worth)) - 1, scale) or 1.0
+    shares = {mask: worth_of_mask(mask, scale) / full for mask in {masks[each.row.pk] for each in found}}
     asked = set(question.tokens)
     content = similarities(found, lambda dim: algebra.content_probe(question.tokens, dim))
-    about = {name: entity_similarities(found, keys) for name, keys in named.items()}
+    about = [entity_similarities(found, keys) for keys in named.values()]
+    vectors = np.mean([content, *about], axis=0).tolist()
     for place, candidate in enumerate(found):
         row = candidate.row
         told = {*tokens(row.content), *(tag_tokens(row.tags) if row.tags else ())}
-        near = [float(content[place]), *(float(each[place]) for each in about.values())]
-        missing = sum(not (each[place] >= _HAS or mentions(row.content, name)) for name, each in about.items())
-        vectors = None if np.isnan(near).any() else float(np.mean(near))
-        yield (
-            candidate,
-            Signals(worth_of_mask(masks[row.pk], scale) / full, relevance.overlap(asked, told), vectors),
-            missing,
+        near = None if np.isnan(vectors[place]) else vectors[place]
+        missing = sum(
+            not (each[place] >= _HAS or mentions(row.content, name)) for name, each in zip(named, about, strict=True)
         )
+        yield Signals(shares[masks[row.pk]], relevance.overlap(asked, told), near), missing
 
 
 def entity_similarities(found: Sequence[Candidate], keys: Iterable[str]) -> NDArray[np.float32]:
     """How far each candidate is about an entity with these keys, 0 to 1; NaN for one without a readable vector."""
-    each = [similarities(found, lambda dim, key=key: algebra.entity_probe(key, dim)) for key in keys]
-    return np.maximum.reduce(each)
+    best = np.full(len(found), np.nan, np.float32)
+    for key in keys:
+        best = np.fmax(best, similarities(found, partial(algebra.entity_probe, key)))
+    return best
 
 
 def similarities(found: Sequence[Candidate], probe: Callable[[int], algebra.Phases]) -> NDArray[np.float32]:
