@@ -227,15 +227,13 @@ class Joining:
 
     def _entries(self, source: Path, target: Path) -> None:
         """Entries that are not here, behind those that are; what is here keeps its order."""
-        if self.dry_run:
-            fresh = _fresh(source, target.read_text(encoding="utf-8"))
-        else:
+        fresh = _fresh(source, target.read_text(encoding="utf-8"))
+        if fresh and not self.dry_run:
             with FileLock(target.with_name(f"{target.name}.lock"), timeout=_LOCK_S):
                 here = target.read_text(encoding="utf-8")
                 fresh = _fresh(source, here)
-                if fresh:
-                    with whole_file(target) as file:
-                        file.write(_BETWEEN.join([*_entries_of(here), *fresh]) + ("\n" if here.endswith("\n") else ""))
+                with whole_file(target) as file:
+                    file.write(_BETWEEN.join([*_entries_of(here), *fresh]) + ("\n" if here.endswith("\n") else ""))
         self.result.entries += len(fresh)
 
     def _differs(self, source: Path, what: str) -> None:
