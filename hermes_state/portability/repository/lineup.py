@@ -83,32 +83,25 @@ class Lineup:
         run, length = self._run, self._run_bytes
         self._run, self._run_bytes = [], 0
         old_length = length if right is None else right - self._left
+        limit = self._end if right is None else right
         start = 0
         for piece in run:
             if piece.content is not None:
-                shift = _shift(start + piece.size // 2, length, old_length)
-                old = () if shift is None else self._covering(self._left + start + shift, piece.size)
-                yield Paired(piece.id, piece.content, old)
+                is_near_left = start + piece.size / 2 <= length / 2
+                old_start = start if is_near_left else start + old_length - length
+                yield Paired(piece.id, piece.content, self._covering(self._left + old_start, piece.size, limit))
             start += piece.size
         if right is None:
             self._left = min(self._left + length, self._end)
 
-    def _covering(self, start: int, size: int) -> tuple[bytes, ...]:
-        """The old chunks that lie in a range."""
+    def _covering(self, start: int, size: int, limit: int) -> tuple[bytes, ...]:
+        """The old chunks that lie in a range, as far as it lies between what is known on both sides."""
         found = []
         position = max(bisect_right(self._starts, start) - 1, 0)
-        while position < len(self._ids) and self._starts[position] < start + size:
+        while position < len(self._ids) and self._starts[position] < min(start + size, limit):
             after = self._starts[position + 1] if position + 1 < len(self._ids) else self._end
             shared = min(after, start + size) - max(self._starts[position], start)
             if shared >= size * _LEAST_PART:
                 found.append(self._ids[position])
             position += 1
         return tuple(found)
-
-
-def _shift(middle: int, length: int, old_length: int) -> int | None:
-    """How far what is in the middle of a run of new bytes lay from there in the run of old ones; None: it is new."""
-    near = min(length, old_length) / 2
-    if middle <= near:
-        return 0
-    return old_length - length if length - middle <= near else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # A file that was changed so shortly before it was looked at may be changed again without another time. [ns]
 _SETTLED_NS = 2 * 10**9
-_NOTHING = (0, 0, 0, 0)
+_NO_LOG = (0, 0, 0)
 
 
 class Parent:
@@ -73,7 +73,7 @@ class Parent:
             seen = self._look(path, is_database=is_database)
         except OSError:  # whoever reads it will say so
             return False
-        if max(seen[1:3]) < self._settled_ns and (not is_database or max(seen[5:7]) < self._settled_ns):
+        if max(seen[1], seen[2], seen[5] if is_database else 0) < self._settled_ns:
             self.seen[name] = seen
         member = self._members.get(name)
         if member is None or member.seen != seen or not self._index.has_all(member.chunks):
@@ -105,11 +105,11 @@ class Parent:
         if not is_database:
             return seen
         try:
-            log = _status(path.with_name(f"{path.name}-wal"))
+            size, modified, _, inode = _status(path.with_name(f"{path.name}-wal"))
         except FileNotFoundError:
-            log = _NOTHING
-        # SQLite makes and deletes an empty log as it pleases.
-        return (*seen, *(log if log[0] else _NOTHING), int(self._keep_indexes))
+            size, modified, inode = _NO_LOG
+        # SQLite makes and deletes an empty log as it pleases, and touches the owner of any that it opens as root.
+        return (*seen, *((size, modified, inode) if size else _NO_LOG), int(self._keep_indexes))
 
     def _is_sound(self, name: str) -> bool:
         about = self._databases.get(name)

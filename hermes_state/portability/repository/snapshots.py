@@ -21,6 +21,7 @@ from hermes_state.portability.repository.layout import (
     parse_time,
 )
 from hermes_state.portability.repository.members import lines, parsed
+from hermes_state.portability.steps import reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -210,6 +211,7 @@ def publish(repository: Repository, snapshot: Snapshot, stage: Path) -> Path:
     with os.fdopen(descriptor, "wb") as file:
         file.write(raw)
     sync_file(partial)
+    reached("snapshot written")
     place = path_of(repository, parse(raw, str(partial)))
     partial.replace(place)
     sync_dir(place.parent)
