@@ -15,7 +15,8 @@ HermesStateError
     ├── UnsafeMemory                      39   the text reads like an attack on the agent
     ├── MemoryBusy                        40   another process is writing the memory file
     ├── MemoryWriteFailed                 41   a memory file could not be written; it is as it was
-    └── HostNamesTaken                    42   the import names that plug-ins expect belong to a real agent
+    ├── HostNamesTaken                    42   the import names that plug-ins expect belong to a real agent
+    └── WriteDenied                       43   a person was asked and said no
 """
 
 from __future__ import annotations
@@ -220,3 +221,12 @@ class HostNamesTaken(MemoryFault):
             hint="that works as it is; `beside_real=True` puts ours before it",
         )
         self.place = place
+
+
+class WriteDenied(MemoryFault):
+    """A person was asked whether memory may change, and said no; nothing was changed."""
+
+    exit_code = 43
+
+    def __init__(self) -> None:
+        super().__init__("Memory write denied by user. The change was not saved.")

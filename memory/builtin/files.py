@@ -42,19 +42,23 @@ class MemoryFile:
         self._lock_s = lock_s
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, *, wait_s: float | None = None) -> Iterator[None]:
         """Keep other processes from changing the file.
+
+        Args:
+            wait_s: seconds to wait for them; None: as the file was made with.
 
         Raises:
             MemoryBusy: one of them did not let go in time.
             MemoryWriteFailed: the folder or the lock can't be made.
         """
+        wait_s = self._lock_s if wait_s is None else wait_s
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=0o600)
-            lock.acquire(timeout=self._lock_s, poll_interval=_POLL_S)
+            lock.acquire(timeout=wait_s, poll_interval=_POLL_S)
         except Timeout as error:
-            raise MemoryBusy(str(self.path), waited_s=self._lock_s) from error
+            raise MemoryBusy(str(self.path), waited_s=wait_s) from error
         except OSError as error:
             raise MemoryWriteFailed(str(self.path), error.strerror or str(error)) from error
         try:
