@@ -59,10 +59,9 @@ def end(slots: Sequence[Slot], outbox: Outbox | None, *, timeout_s: float) -> Sh
 def _shut_down(slot: Slot, deadline_s: float) -> str:
     """Why a provider's `shutdown` did not end well."""
     was, slot.health.state = slot.health.state, "stopped"
-    if was in ("new", "unavailable"):  # it never began
-        return ""
     try:
-        slot.demand("shutdown", slot.adapted.shutdown, deadline_s=deadline_s)
+        if was not in ("new", "unavailable"):  # else it never began
+            slot.demand("shutdown", slot.adapted.shutdown, deadline_s=deadline_s)
     except ProviderFailed as error:
         return error.reason
     finally:

@@ -280,6 +280,8 @@ class Lane:
             after = next((other for other in self._queue if other is not delivery and other.is_durable), None)
         if after is None or not self._deliver_early(after):
             return False
+        if self._made(delivery):  # the provider came back between the two
+            return True
         self.set_aside += 1
         _log.warning("memory provider %s: %s set aside, it fails and others don't", self._provider, delivery.kind)
         self._settle(delivery, error="it fails, and the call after it does not", set_aside=True)
