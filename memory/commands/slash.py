@@ -66,7 +66,11 @@ def _search(chat: Chat, query: str) -> None:
 
 
 def _memory(chat: Chat, query: str) -> None:
-    """[WORDS]: what is in memory, or what memory has on these words"""
+    """[WORDS | undo]: what is in memory, what it has on these words; undo its last change"""
+    if query == "undo":
+        for change in chat.wired.builtin.undo().changes:
+            chat.screen.note(f"{change.target}: {change.action} {change.content or change.previous}")
+        return
     if query:
         found = chat.wired.builtin.search(query, limit=10)
         for memory in found:
@@ -87,12 +91,6 @@ def _undo(chat: Chat, _argument: str) -> None:
     """take back the last turn"""
     taken = chat.wired.agent.rewind()
     chat.screen.note(f"taken back: {count(len(taken), 'message')}")
-
-
-def _forget(chat: Chat, _argument: str) -> None:
-    """take back the last change of memory"""
-    outcome = chat.wired.builtin.undo()
-    chat.screen.note(f"memory: {outcome.message}")
 
 
 def _branch(chat: Chat, title: str) -> None:
@@ -137,7 +135,6 @@ def _exit(_chat: Chat, _argument: str) -> None:
 COMMANDS: dict[str, Callable[[Chat, str], None]] = {
     "search": _search,
     "memory": _memory,
-    "forget": _forget,
     "undo": _undo,
     "branch": _branch,
     "new": _new,
