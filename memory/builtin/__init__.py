@@ -8,16 +8,20 @@ from memory.builtin.changes import Change, Operation, Outcome
 from memory.builtin.entries import Entry
 from memory.builtin.limits import Limits, Usage
 from memory.builtin.memory import BuiltinMemory, Entries
+from memory.builtin.provider import BuiltinProvider
+from memory.builtin.tool import MemoryTool
 
 __all__ = [
     "Approval",
     "BuiltinMemory",
+    "BuiltinProvider",
     "Change",
     "Entries",
     "Entry",
     "Event",
     "Limits",
     "Memory",
+    "MemoryTool",
     "Operation",
     "Outcome",
     "Proposal",

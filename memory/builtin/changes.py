@@ -156,6 +156,14 @@ class Change:
         return {"merge": "replace", "archive": "remove"}.get(self.action, self.action)
 
     @property
+    def metadata(self) -> dict[str, Any]:
+        """The provenance as `on_memory_write` takes it, with the whole text that went."""
+        facts = dict(self.origin)
+        if self.before is not None:
+            facts |= {"old_text": facts.get("old_text") or self.previous, "previous_content": self.previous}
+        return facts | {"entry_id": self.id, "batch": self.batch}
+
+    @property
     def content(self) -> str:
         """The new text; empty when the entry is gone."""
         return self.after.text if self.after else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from hermes_state import memory_index
 from hermes_state.errors import InvalidValue, StoreDamaged
@@ -22,7 +22,7 @@ from memory.errors import EntryNotFound, MemoryFault, WriteDenied
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from hermes_state.engine import Engine
     from hermes_state.store import SessionDB
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory.builtin.archive import Event, Memory
     from memory.builtin.changes import Change, Operation, Origin
     from memory.builtin.entries import Entry
+    from memory.settings import MemorySettings
 
 FOLDER = "memories"
 PENDING_FOLDER = "pending/memory"
@@ -58,6 +59,11 @@ class Entries:
         """The texts of the entries."""
         return tuple(entry.text for entry in self.entries)
 
+    def only(self, ids: Collection[str]) -> Entries:
+        """The same without the entries that are not named."""
+        kept = [pair for pair in zip(self.entries, self.ids, strict=True) if pair[1] in ids]
+        return replace(self, entries=tuple(entry for entry, _ in kept), ids=tuple(name for _, name in kept))
+
 
 class BuiltinMemory:
     """The curated memory of one home. Share it between threads; several processes may have one.
@@ -67,6 +73,7 @@ class BuiltinMemory:
         db: the store that keeps the history; without one there is no search of what left the files, and no undo.
         limits: characters the files may hold.
         approval: whether writes need a person's yes.
+        shown: the targets that are switched on: in the prompt, and for the tool.
         lock_s: seconds a change waits for other processes.
     """
 
@@ -77,16 +84,35 @@ class BuiltinMemory:
         *,
         limits: Limits | None = None,
         approval: Approval | bool = False,
+        shown: Sequence[str] = TARGETS,
         lock_s: float = LOCK_S,
     ) -> None:
         self.home = resolve_home(home)
         self.limits = limits or Limits()
+        self.shown = tuple(target for target in TARGETS if target in shown)
         self.approval = Approval(required=approval) if isinstance(approval, bool) else approval
         self._engine: Engine | None = None if db is None else db.engine
         files = {target: MemoryFile(self.home / FOLDER / name, lock_s=lock_s) for target, name in FILES.items()}
         self._files = WorkingSet(files, self.limits, self._engine)
         self._proposals = Proposals(self._engine, self.home / PENDING_FOLDER)
         self._snapshot: str | None = None
+
+    @classmethod
+    def configured(cls, home: str | os.PathLike[str] | None, db: SessionDB | None, settings: MemorySettings) -> Self:
+        """The memory of a home as its configuration wants it."""
+        switched = {"memory": settings.memory_enabled, "user": settings.user_profile_enabled}
+        return cls(
+            home,
+            db,
+            limits=Limits(memory=settings.memory_char_limit, user=settings.user_char_limit),
+            approval=settings.write_approval,
+            shown=[target for target, is_on in switched.items() if is_on],
+        )
+
+    @property
+    def has_history(self) -> bool:
+        """Whether there is a store that keeps what was."""
+        return self._engine is not None
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -123,7 +149,7 @@ class BuiltinMemory:
         return self._snapshot
 
     def _blocks(self) -> str:
-        blocks = (block(target, self.read(target).entries, self.limits.of(target)) for target in TARGETS)
+        blocks = (block(target, self.read(target).entries, self.limits.of(target)) for target in self.shown)
         return "\n\n".join(filter(None, blocks))
 
     # --- changing -------------------------------------------------------------------------------------------------
