@@ -24,7 +24,7 @@ from memory.agent.turn import Answer, Turn
 from memory.settings import MemorySettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -53,7 +53,7 @@ class Agent:
         tools: the host's tools; `session_search` is there anyway, unless there is no memory.
         home: where other profiles lie, for `session_search`.
         instructions: the base of the system prompt.
-        skills: the block about skills, read when the prompt is built.
+        skills: gives the block about skills, when the prompt is built.
         surface: what a person sees.
         platform: the surface's name; `cron` and sub-agents leave no trace in memory.
         review_model: who reviews in the background; None: `model`.
@@ -75,7 +75,7 @@ class Agent:
         tools: Iterable[Tool] = (),
         home: Path | None = None,
         instructions: str = BASE_INSTRUCTIONS,
-        skills: str = "",
+        skills: Callable[[], str] = str,
         surface: Surface | None = None,
         platform: str = "cli",
         review_model: Model | None = None,
@@ -104,7 +104,7 @@ class Agent:
             settings=settings,
             surface=surface,
             transcript=transcript,
-            prompt=SystemPrompt(db, remembering, base=instructions, skills=lambda: skills),
+            prompt=SystemPrompt(db, remembering, base=instructions, skills=skills),
             cadence=Cadence(db, transcript.session_id, settings, counts_turns=not is_automation),
             compressor=Compressor(
                 db,
@@ -173,8 +173,7 @@ class Agent:
             HermesStateError: the child failed.
         """
         parts = self._parts
-        parts.store_session()
-        parts.opening = None
+        parts.ensure_session()
         session = parts.db.lineage.delegate(parts.session_id, source=SOURCE, model=parts.model.name)
         child = Agent(
             parts.db,

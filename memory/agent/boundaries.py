@@ -56,7 +56,7 @@ class Boundaries:
         """
         parts = self._parts
         context = "cron" if parts.platform == "cron" else "primary"
-        title = parts.db.sessions.get(parts.session_id).title if is_stored else None
+        title = parts.db.sessions.reopen(parts.session_id).title if is_stored else None
         facts = {"platform": parts.platform, "agent_context": context} | self._facts
         parts.memory.initialize(parts.session_id, **facts | ({"session_title": title} if title else {}))
         _live.add(self)
@@ -126,8 +126,7 @@ class Boundaries:
             TitleTaken, InvalidValue: it can't have it.
         """
         parts = self._parts
-        parts.store_session()
-        parts.opening = None
+        parts.ensure_session()
         return parts.db.sessions.rename(parts.session_id, title)
 
     # --- out ----------------------------------------------------------------------------------------------------

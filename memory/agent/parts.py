@@ -66,6 +66,11 @@ class Parts:
         if self.opening is not None:
             self.db.sessions.create(self.session_id, system_prompt=self.system_prompt(), **self.opening)
 
+    def ensure_session(self) -> None:
+        """As `store_session`, for what has to be there before anything was said."""
+        self.store_session()
+        self.opening = None
+
     def book(self, used: TokenUsage | None) -> None:
         """Record what a call of the conversation cost."""
         book(self.db, self.session_id, self.model, used)

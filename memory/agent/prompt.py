@@ -16,6 +16,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from hermes_state.errors import MessageNotFound
 from memory.agent.content import joined
 from memory.agent.transcript import Transcript
 
@@ -122,7 +123,8 @@ def request_again(db: SessionDB, session_id: str, message_id: int) -> list[ApiMe
     """
     transcript = Transcript(db, session_id)
     transcript.load()
-    window = db.messages.window(session_id, message_id, before=0, after=0)
-    until = window.messages[0].position
-    transcript.records = [record for record in transcript.records if record.position <= until]
+    ids = [record.id for record in transcript.records]
+    if message_id not in ids:
+        raise MessageNotFound(message_id, session_id)
+    transcript.records = transcript.records[: ids.index(message_id) + 1]
     return assemble(db.sessions.system_prompt(session_id) or "", transcript)

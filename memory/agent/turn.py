@@ -213,6 +213,8 @@ class Turn:
         """Providers get the turn, and are asked ahead for the next one. Automation leaves no trace."""
         parts, answer = self._parts, self._outcome.text
         parts.spoke = True
+        if not answer:
+            parts.surface.notice("the model answered nothing")
         if self._text.strip() and answer and not parts.is_automation:
             said = parts.transcript.as_said()
             parts.memory.sync_turn(self._text, answer, session_id=parts.session_id, messages=said)

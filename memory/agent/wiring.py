@@ -65,17 +65,16 @@ def open_agent(
         SessionNotFound: there is no session `session_id`.
     """
     manager, builtin = open_memory(db, home, settings)
-    skills = find_skills(home)
     agent = Agent(
         db,
         model,
         memory=manager,
         session_id=session_id,
         settings=settings,
-        tools=[*tools, *([skill_tool(home)] if skills else [])],
+        tools=[*tools, *([skill_tool(home)] if find_skills(home) else [])],
         home=home,
         instructions=_instructions(home),
-        skills=skills_block(skills),
+        skills=lambda: skills_block(find_skills(home)),
         surface=surface,
         platform=platform,
         review_model=review_model,

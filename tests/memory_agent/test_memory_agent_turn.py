@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from recorder import Recorder
 
+from hermes_state.errors import MessageNotFound
 from memory.agent.agent import Agent
 from memory.agent.failures import AgentBusy, ContextTooLong, ModelUnreachable
 from memory.agent.model import Reply, ToolCall
@@ -55,7 +56,7 @@ def test_the_prompt_is_base_then_skills_then_memory_then_recall_then_history_the
     memory = Recorder(TEA)
     memory.entries = ["is vegan"]
     model = ScriptedModel(["one", "two"])
-    with Agent(db, model, memory=memory, settings=QUIET, instructions="BASE", skills="SKILLS") as agent:
+    with Agent(db, model, memory=memory, settings=QUIET, instructions="BASE", skills=lambda: "SKILLS") as agent:
         agent.turn("hello there, friend of mine")
         agent.turn("about tea")
     system, *rest = model.asked[1].messages
@@ -318,3 +319,19 @@ def test_cron_recalls_and_leaves_no_trace(db: SessionDB) -> None:
     assert memory.of("initialize")[0]["agent_context"] == "cron"
     assert "prefetch" in memory.hooks
     assert "sync_turn" not in memory.hooks
+
+
+def test_a_request_can_be_made_again_only_for_what_is_active(db: SessionDB) -> None:
+    with Agent(db, ScriptedModel(otherwise="ok"), memory=Recorder(), settings=QUIET) as agent:
+        answer = agent.turn("a message that is taken back")
+        agent.rewind()
+    with pytest.raises(MessageNotFound):
+        request_again(db, answer.session_id, answer.message_id)
+
+
+def test_an_ended_session_that_goes_on_is_open_again(db: SessionDB) -> None:
+    with Agent(db, ScriptedModel(otherwise="ok"), memory=Recorder(), settings=QUIET) as agent:
+        session_id = agent.turn("the first message of all").session_id
+    assert db.sessions.get(session_id).ended_at is not None
+    with Agent(db, ScriptedModel(otherwise="ok"), memory=Recorder(), settings=QUIET, session_id=session_id):
+        assert db.sessions.get(session_id).ended_at is None
