@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memory.agent.agent import DEFAULT_CONTEXT_TOKENS, Agent
 from memory.agent.prompt import BASE_INSTRUCTIONS
 from memory.agent.skills import find_skills, skill_tool, skills_block
-from memory.builtin import BuiltinMemory, BuiltinProvider, Limits
+from memory.builtin import BuiltinMemory, BuiltinProvider
 from memory.discovery import Discovery
 from memory.manager.manager import MemoryManager
 
@@ -37,8 +37,7 @@ class Wired:
 
 def open_memory(db: SessionDB, home: Path, settings: MemorySettings) -> tuple[MemoryManager, BuiltinMemory]:
     """The memory of a home: built-in first, then what the settings name. A provider that fails is in `status()`."""
-    limits = Limits(memory=settings.memory_char_limit, user=settings.user_char_limit)
-    builtin = BuiltinMemory(home, db, limits=limits, approval=settings.write_approval)
+    builtin = BuiltinMemory.configured(home, db, settings)
     manager = MemoryManager(db, home=home, settings=settings, reserved_tools=("session_search", "skill_view"))
     manager.add_provider(BuiltinProvider(builtin))
     manager.add_configured(Discovery(home))
