@@ -149,7 +149,8 @@ def _known() -> re.Pattern[str]:
 
 
 @cache
-def _breaks() -> re.Pattern[str]:
+def breaks() -> re.Pattern[str]:
+    """Words that no name contains; they cut a run of characters into pieces."""
     words = "|".join(sorted(_BREAK_WORDS, key=len, reverse=True))
     return re.compile(f"(?:{words})(?:时候|[时時后後前中完])?|[{_BREAK_CHARACTERS}]")
 
@@ -164,10 +165,10 @@ def chinese_names(text: str) -> Iterator[Span]:
 
 def _in_run(run: str, offset: int) -> Iterator[Span]:
     known = [match.span() for match in _known().finditer(run)]
-    breaks = [match.span() for match in _breaks().finditer(run) if not _overlaps(match.span(), known)]
-    taken = list(_with_endings(run, breaks))
+    cuts = [match.span() for match in breaks().finditer(run) if not _overlaps(match.span(), known)]
+    taken = list(_with_endings(run, cuts))
     taken += [span for span in known if not _overlaps(span, taken)]
-    taken += list(_people(run, breaks, taken))
+    taken += list(_people(run, cuts, taken))
     for start, end in sorted(taken):
         yield Span(offset + start, offset + end, "name")
 
@@ -176,14 +177,14 @@ def _overlaps(span: Piece, others: list[Piece]) -> bool:
     return any(span[0] < end and start < span[1] for start, end in others)
 
 
-def _with_endings(run: str, breaks: list[Piece]) -> Iterator[Piece]:
+def _with_endings(run: str, cuts: list[Piece]) -> Iterator[Piece]:
     """Organisations, places, systems: what stands between the last break and the ending."""
     floor = 0
-    endings = [match for match in _ENDING.finditer(run) if _is_ending(run, match, breaks)]
+    endings = [match for match in _ENDING.finditer(run) if _is_ending(run, match, cuts)]
     for match, following in zip_longest(endings, endings[1:]):
-        start = max(floor, _opening(match.start(), breaks))
+        start = max(floor, _opening(match.start(), cuts))
         small = match.group() in PLACE_ENDINGS
-        if small and following and following.start() - match.end() <= 3 and not _between(breaks, match, following):
+        if small and following and following.start() - match.end() <= 3 and not _between(cuts, match, following):
             continue  # 河 in 星河科技 is a part of what ends further on
         if run[start : start + 2] in _COMPOUND_SURNAMES and match.start() - start >= 6:
             start += 4
@@ -194,9 +195,9 @@ def _with_endings(run: str, breaks: list[Piece]) -> Iterator[Piece]:
             floor = match.end()
 
 
-def _opening(at: int, breaks: list[Piece]) -> int:
+def _opening(at: int, cuts: list[Piece]) -> int:
     """Where the piece begins that ends here. A break of one character with one beside it is none: 协和 in 协和医院."""
-    ended = [(start, end) for start, end in breaks if end <= at]
+    ended = [(start, end) for start, end in cuts if end <= at]
     if not ended:
         return 0
     start, end = ended[-1]
@@ -204,23 +205,23 @@ def _opening(at: int, breaks: list[Piece]) -> int:
     return before if end == at and end - start == 1 and start - before == 1 else end
 
 
-def _is_ending(run: str, match: re.Match[str], breaks: list[Piece]) -> bool:
+def _is_ending(run: str, match: re.Match[str], cuts: list[Piece]) -> bool:
     """Whether this is an ending here: 计划 is one in 星辰计划, and a verb in 王小明计划."""
     if match.group() != "计划":
-        return not _overlaps(match.span(), breaks)
-    start = _opening(match.start(), breaks)
+        return not _overlaps(match.span(), cuts)
+    start = _opening(match.start(), cuts)
     return match.start() - start >= 2 and run[start] not in _SURNAMES
 
 
-def _between(breaks: list[Piece], before: re.Match[str], after: re.Match[str]) -> bool:
-    return any(before.end() <= start < after.start() for start, _ in breaks)
+def _between(cuts: list[Piece], before: re.Match[str], after: re.Match[str]) -> bool:
+    return any(before.end() <= start < after.start() for start, _ in cuts)
 
 
-def _people(run: str, breaks: list[Piece], taken: list[Piece]) -> Iterator[Piece]:
+def _people(run: str, cuts: list[Piece], taken: list[Piece]) -> Iterator[Piece]:
     """A surname and what follows it up to a break, an end or a title, three characters in all or four."""
     # Where a name may begin and end: the edges of the run and of what is no name, or another one.
-    begins = {0} | {end for _, end in breaks + taken}
-    ends = {len(run)} | {start for start, _ in breaks + taken}
+    begins = {0} | {end for _, end in cuts + taken}
+    ends = {len(run)} | {start for start, _ in cuts + taken}
     ends |= {match.start() for match in _TITLE.finditer(run)}
     for start in sorted(begins):
         for length in _lengths(run[start : start + 2]):
@@ -228,7 +229,7 @@ def _people(run: str, breaks: list[Piece], taken: list[Piece]) -> Iterator[Piece
             closed = start + length in ends or run[start + length : start + length + 1] in _NO_GIVEN_END
             if not closed or len(name) < length or name[-1] in _NO_GIVEN_END:
                 continue
-            if _overlaps((start, start + length), breaks + taken) or any(map(name.startswith, _ORDINARY)):
+            if _overlaps((start, start + length), cuts + taken) or any(map(name.startswith, _ORDINARY)):
                 continue
             yield start, start + length
             break

@@ -227,7 +227,7 @@ def _is_name(text: str, words: list[re.Match[str]], first: int, last: int, germa
 
 
 def _is_capitalised(word: str) -> bool:
-    return word[0].isupper() and (len(word) == 1 or any(map(str.islower, word)) or word.isupper())
+    return word not in _NO_ACRONYMS and word[0].isupper() and (len(word) == 1 or any(map(str.islower, word)) or word.isupper())
 
 
 def _plain(match: re.Match[str]) -> str:
