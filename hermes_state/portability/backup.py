@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import HomeInUse, InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
-from hermes_state.portability import apart, databases, external
+from hermes_state.portability import apart, databases, external, hints
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -289,9 +289,18 @@ class HomeReading:
                     "left_out": self.secrets_left_out[:MAX_LISTED],
                     "redacted": {name: list(item.keys) for name, item in self.redacted.items()},
                 },
+                **self._hints(),
                 **({"quick": True} if self.wanted.quick else {}),
             },
         )
+
+    def _hints(self) -> dict[str, Any]:
+        """The absolute paths in settings and stores, which lead nowhere on another machine."""
+        found = list(hints.in_settings(self.home, {name: item.keys for name, item in self.redacted.items()}))
+        for name, copy in self.copies.items():
+            if not copy.damage:
+                found += hints.in_database(copy.path, name)
+        return {"relocation": [hint.as_json() for hint in found[: hints.MAX_HINTS]]} if found else {}
 
     def _left_out(self) -> dict[str, Any]:
         items = [(root, item) for root, (_, collection) in self.roots.items() for item in collection.left_out]
