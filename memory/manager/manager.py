@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.home import resolve_home
-from memory.context import merge, sanitize
+from memory.context import merge, sanitize, unwrap
+from memory.discovery import Discovery
 from memory.errors import ProviderFailed
 from memory.manager.answers import encodable, tool_error, tool_result
 from memory.manager.checkpoint import pre_compress
@@ -71,6 +72,7 @@ class MemoryManager:
             self._outbox = Outbox(db.engine, attempts_max=self.settings.delivery_attempts)
         self._roster = Roster(
             self.settings,
+            home=self.home,
             outbox=self._outbox,
             transcripts=StoredTranscripts(db),
             notices=self._notices,
@@ -108,13 +110,14 @@ class MemoryManager:
         """
         return self._placed(self._roster.add(provider, configured_as=configured_as))
 
-    def add_configured(self, discovery: ProviderSource) -> None:
+    def add_configured(self, discovery: ProviderSource | None = None) -> None:
         """Load and register the providers of the settings; never raises.
 
         One that can't be used is in `status()` with its reason, and is told to the log and the user.
         """
+        source = discovery or Discovery(self.home)
         for name in self.settings.external:
-            self._placed(self._roster.load(name, discovery))
+            self._placed(self._roster.load(name, source))
 
     def _placed(self, slot: Slot | None) -> bool:
         if slot is not None:
@@ -182,7 +185,7 @@ class MemoryManager:
     def _part(self, slot: Slot, text: str) -> Part:
         weights = self.settings.provider_weights
         weight = weights.get(slot.configured_as, weights.get(slot.name, 1.0))
-        return Part(slot.label, sanitize(text), weight)
+        return Part(slot.label, sanitize(unwrap(text)), weight)  # some providers fence their own recall
 
     def recall_status(self) -> list[RecallStatus]:
         """What the last `prefetch` brought, by provider; those that brought nothing are left out."""

@@ -15,6 +15,7 @@ from memory.signatures import Adapted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from memory.manager.notices import Notices
     from memory.manager.outbox import Outbox
@@ -36,6 +37,7 @@ class Roster:
 
     Args:
         settings: which providers are configured, and their limits.
+        home: the agent's home.
         outbox, transcripts: what their lanes work with.
         notices: what the user hears.
         reserved_tools: names of the agent's own tools.
@@ -45,6 +47,7 @@ class Roster:
         self,
         settings: MemorySettings,
         *,
+        home: Path,
         outbox: Outbox | None,
         transcripts: Transcripts,
         notices: Notices,
@@ -55,6 +58,7 @@ class Roster:
         self.warnings = [f"{finding.key}: {finding.message}" for finding in settings.findings]
         self.tools = ToolTable(reserved_tools)
         self._settings = settings
+        self._home = home
         self._outbox = outbox
         self._transcripts = transcripts
         self._notices = notices
@@ -85,6 +89,7 @@ class Roster:
         schemas = examine(adapted, deadline_s=self._settings.hook_timeout_s)
         slot = Slot(
             adapted,
+            home=self._home,
             settings=self._settings,
             outbox=self._outbox,
             transcripts=self._transcripts,

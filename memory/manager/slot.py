@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.context import sanitize
 from memory.errors import ProviderFailed
+from memory.host.home_scope import home_scope
 from memory.manager.answers import text_of
 from memory.manager.breaker import Breaker
 from memory.manager.caller import BoundedCaller, StillStuck, unwrapped
@@ -18,6 +19,7 @@ from memory.manager.tracing import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from memory.manager.delivery import Delivery
     from memory.manager.outbox import Outbox, Waiting
@@ -35,6 +37,7 @@ class Slot:
 
     Args:
         adapted: the provider.
+        home: the agent's home.
         settings: deadlines and limits.
         outbox: where calls are written down; None: nowhere.
         transcripts: gives the messages of a session from the store.
@@ -46,6 +49,7 @@ class Slot:
         self,
         adapted: Adapted,
         *,
+        home: Path,
         settings: MemorySettings,
         outbox: Outbox | None,
         transcripts: Transcripts,
@@ -53,6 +57,7 @@ class Slot:
         configured_as: str = "",
     ) -> None:
         self.adapted = adapted
+        self._home = home
         self.name = adapted.name
         self.configured_as = configured_as
         self.is_builtin = self.name == BUILTIN
@@ -131,8 +136,8 @@ class Slot:
         return self.caller.call(hook, lambda: self.traced(hook, function), deadline_s=deadline_s)
 
     def traced(self, hook: str, function: Callable[[], Any]) -> Any:
-        """Call within a span."""
-        with span(hook, {"provider": self.name}):
+        """Call within a span, with the agent's home as the one that plug-ins ask for."""
+        with span(hook, {"provider": self.name}), home_scope(self._home):
             return function()
 
     def standing_text(self, deadline_s: float) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A process that tells a provider which never comes back, says so and waits for its end.
 STUCK = """
-import sys, threading
+import os, sys, threading
 sys.path.insert(0, {here!r})
 from recording import Recorder
 from hermes_state import SessionDB
@@ -39,7 +39,7 @@ db = SessionDB.open(home=home)
 session = db.sessions.create("old", source="cli")
 db.messages.append("old", role="user", content="erste Frage")
 db.messages.append("old", role="assistant", content="答え")
-provider = Recorder(sync_turn=lambda **_: print("told", flush=True) or threading.Event().wait())
+provider = Recorder(sync_turn=lambda **_: os.write(1, b"told\\n") and threading.Event().wait())
 manager = MemoryManager(db, home=home)
 manager.add_provider(provider)
 manager.initialize("old")
@@ -47,7 +47,7 @@ manager.sync_turn("erste Frage", "答え", session_id="old")
 manager.sync_turn("second \\ud83d 👨‍👩‍👧", "ok", session_id="old")
 manager.on_memory_write("add", "memory", "x", {{}})
 manager.on_session_end([])
-print("queued", flush=True)
+os.write(1, b"queued\\n")
 threading.Event().wait()
 """
 
@@ -56,10 +56,11 @@ def killed(home: Path) -> None:
     """Run such a process and kill it while the provider hangs."""
     code = STUCK.format(here=str(Path(__file__).parent), home=str(home))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        said = {process.stdout.readline().strip(), process.stdout.readline().strip()}
-        assert said == {"told", "queued"}
-        os.kill(process.pid, signal.SIGKILL)
+        try:
+            assert process.stdout is not None
+            assert {process.stdout.readline(), process.stdout.readline()} == {"told\n", "queued\n"}
+        finally:
+            os.kill(process.pid, signal.SIGKILL)
 
 
 def test_a_killed_process_loses_no_turn_and_the_next_tells_each_once(home: Path) -> None:
