@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from hermes_state.store import SessionDB
+    from memory.manager.mirror import MirroredChange
     from memory.manager.roster import ProviderSource
     from memory.manager.slot import Slot
     from memory.manager.status import ShutdownReport
@@ -120,6 +121,8 @@ class MemoryManager:
             self._placed(self._roster.load(name, source))
 
     def _placed(self, slot: Slot | None) -> bool:
+        if slot is not None and slot.is_builtin and hasattr(slot.adapted.raw, "on_write"):
+            slot.adapted.raw.on_write(self.mirror)  # whoever changes it: the model, a review, an approval
         if slot is not None:
             self._recalls[slot.name] = Recall(slot, deadline_s=self.settings.prefetch_timeout_s)
         return slot is not None
@@ -278,6 +281,10 @@ class MemoryManager:
             delivery = write_delivery(action, target, content, metadata, session_id=self._session_id)
             if delivery is not None and not slot.is_builtin:
                 slot.submit(delivery)
+
+    def mirror(self, change: MirroredChange) -> None:
+        """The same for a change as built-in memory tells it to its listeners; `add_provider` makes this one of them."""
+        self.on_memory_write(change.mirrored, change.target, change.content, change.metadata)
 
     def on_pre_compress(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.manager.delivery import WRITE, Delivery
 
@@ -18,6 +18,26 @@ _ACTIONS = {
     "remove": "remove",
     "delete": "remove",
 }
+
+
+class MirroredChange(Protocol):
+    """A change of built-in memory, as `memory.builtin.Change` has it."""
+
+    @property
+    def mirrored(self) -> str:
+        """`add`, `replace` or `remove`."""
+
+    @property
+    def target(self) -> str:
+        """`memory` or `user`."""
+
+    @property
+    def content(self) -> str:
+        """The new text."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Provenance, and the text that went."""
 
 
 def write_delivery(
