@@ -74,7 +74,7 @@ def _memory(chat: Chat, query: str) -> None:
     if query:
         found = chat.wired.builtin.search(query, limit=10)
         for memory in found:
-            chat.screen.note(f"{memory.target}: {memory.content}")
+            chat.screen.note(f"{memory.target}: {memory.text}")
         if not found:
             chat.screen.note("nothing found")
         return
