@@ -102,7 +102,7 @@ def link(name: str, target: str) -> tuple[Entry, bytes]:
     return Entry(name=name, kind=Kind.LINK, mode=0o777, target=target), b""
 
 
-def forge(root: Path, members: Iterable[tuple[Entry, bytes]], **changes: Any) -> Path:
+def forge(root: Path, given: Iterable[tuple[Entry, bytes]], **changes: Any) -> Path:
     """A snapshot that no writer of ours would make, with all digests right.
 
     Args:
@@ -116,7 +116,7 @@ def forge(root: Path, members: Iterable[tuple[Entry, bytes]], **changes: Any) ->
     own = {"manifest.json": dump(Manifest(roots={"home": "/home/ann"}).as_json()), "report.json": Report().dump()}
     first, last = (file(name, raw) for name, raw in own.items())
     with Index.of(repository.packs) as index, ChunkStore(repository, index, stage, level=1) as store:
-        for entry, content in [first, *members, last]:
+        for entry, content in [first, *given, last]:
             member = _stored(store, entry, content)
             tally.add(member.entry, member.digest)
             listing.write(change_line(line_of(member)))

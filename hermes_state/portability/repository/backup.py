@@ -24,6 +24,7 @@ from hermes_state.portability.repository.layout import STAGES, Repository, make_
 from hermes_state.portability.repository.members import Member, line_of
 from hermes_state.portability.repository.snapshots import Listing, Snapshot
 from hermes_state.portability.repository.storing import ChunkStore, StoredContent
+from hermes_state.portability.repository.tidying import tidy
 from hermes_state.portability.steps import reached
 from hermes_state.portability.writer import Written, fault
 
@@ -94,9 +95,8 @@ def back_up(
     repository = make_repository(root)
     wanted = wanted or Wanted()
     with ExitStack() as stack:
+        tidy(repository)
         stack.enter_context(locks.shared(repository))
-        for name in STAGES:
-            staging.clear(repository.root, name)
         stage = stack.enter_context(staging.staging(repository.root.resolve(), STAGES[0]))
         index = stack.enter_context(Index.of(repository.packs))
         found, failures = snapshots.readable(repository)

@@ -44,7 +44,7 @@ class Index:
         self, places: dict[bytes, Place], damaged: Iterable[Finding] = (), unreadable: Iterable[Path] = ()
     ) -> None:
         self.places, self.damaged, self.unreadable = places, list(damaged), set(unreadable)
-        self.spare: list[Place] = []
+        self.spare: dict[bytes, list[Place]] = {}
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._lock = Lock()
 
@@ -52,7 +52,7 @@ class Index:
     def of(cls, packs: Path) -> Self:
         """Read the tables of all packs in a folder."""
         places: dict[bytes, Place] = {}
-        spare: list[Place] = []
+        spare: dict[bytes, list[Place]] = {}
         damaged, unreadable = [], []
         for path in packs_in(packs):
             try:
@@ -70,7 +70,7 @@ class Index:
                     continue
                 if known.stored.bases and not stored.bases:
                     places[stored.id], place = place, known
-                spare.append(place)
+                spare.setdefault(stored.id, []).append(place)
         index = cls(places, [*damaged, *_drop_baseless(places)], unreadable)
         index.spare = spare
         return index
@@ -107,7 +107,7 @@ class Index:
         return sum(place.stored.stored for place in self.places.values())
 
     def read(self, chunk: bytes) -> bytes:
-        """The content of a chunk, compared with its name.
+        """The content of a chunk, compared with its name; of another copy of it, where the first is damaged.
 
         Raises:
             ArchiveDamaged: it is missing, or not what was stored.
@@ -115,6 +115,16 @@ class Index:
         place = self.places.get(chunk)
         if place is None:
             raise ArchiveDamaged(f"the chunk {chunk.hex()} is in no pack", code="chunk-missing", hint=_HINT)
+        try:
+            return self.read_at(place)
+        except ArchiveDamaged:
+            for other in self.spare.get(chunk, ()):
+                if not other.stored.bases:
+                    return self.read_at(other)
+            raise
+
+    def read_at(self, place: Place) -> bytes:
+        """As `read`, of one copy."""
         return proven(place, self.frame(place), [self.read(base) for base in place.stored.bases])
 
     def frame(self, place: Place) -> bytes:

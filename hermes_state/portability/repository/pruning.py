@@ -15,6 +15,7 @@ from hermes_state.portability.repository import locks, snapshots
 from hermes_state.portability.repository.index import Index, Place, proven
 from hermes_state.portability.repository.layout import STAGES, Repository
 from hermes_state.portability.repository.packs import FULL_BYTES, PackWriter, packs_in
+from hermes_state.portability.repository.tidying import clear
 from hermes_state.portability.retention import Backup, Keep, superfluous
 from hermes_state.portability.steps import reached
 
@@ -63,8 +64,7 @@ def prune(repository: Repository, keep: Keep, *, dry_run: bool = False) -> Prune
     with ExitStack() as stack:
         stack.enter_context(locks.exclusive(repository))
         if not dry_run:
-            for name in STAGES:
-                staging.clear(repository.root, name)
+            clear(repository)
         index = stack.enter_context(Index.of(repository.packs))
         found = _all(repository)
         gone = unneeded(found, keep)
@@ -139,14 +139,16 @@ def needed_by(kept: Iterable[Snapshot], index: Index) -> set[bytes]:
 
 def prefer_sound_copies(index: Index, needed: set[bytes]) -> None:
     """Where a chunk is there twice, see to it that the copy which stays can be read."""
-    for spare in index.spare:
-        if spare.stored.id not in needed or spare.stored.bases:
+    for chunk in needed & index.spare.keys():
+        place = index.places.get(chunk)
+        whole = [other for other in index.spare[chunk] if not other.stored.bases]
+        if place is None or not whole:
             continue
         try:
-            index.read(spare.stored.id)
+            index.read_at(place)
         except ArchiveDamaged:
-            proven(spare, index.frame(spare), ())
-            index.places[spare.stored.id] = spare
+            index.read_at(whole[0])
+            index.places[chunk] = whole[0]
 
 
 class _Plan:
