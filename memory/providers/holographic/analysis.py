@@ -10,6 +10,7 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.text import SEGMENTATION, is_stopword, segment
+from hermes_state.text.segment import BOUNDARY
 from memory.providers.holographic import algebra, aliases, contradiction, entities, vector_codec
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def tokens(text: str) -> list[str]:
     Words without a subject count only where there are no others.
     """
     words, grams = segment(text)
-    spoken = [word for word in words if word[0].isalnum() or word[0] > "\x7f"]
+    spoken = [word for word in words if word != BOUNDARY]
     paired = set("".join(grams))
-    every = [word for word in spoken if word not in paired] + [gram for gram in grams if len(gram) > 1]
+    every = [word for word in spoken if word not in paired] + [gram for gram in grams if gram != BOUNDARY]
     return ([word for word in every if not is_stopword(word)] or every or spoken)[:MAX_TOKENS]
 
 

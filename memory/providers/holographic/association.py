@@ -382,4 +382,4 @@ def _around(connection: Connection, known: Known) -> Counter[int]:
         .group_by(other.c.entity_pk)
         .order_by(count.desc(), other.c.entity_pk)
     )
-    return Counter(dict(connection.execute(query).tuples().all()))
+    return Counter({row[0]: row[1] for row in connection.execute(query).all()})

@@ -145,17 +145,13 @@ def _statements(connection: Connection, pks: Iterable[int]) -> dict[int, tuple[t
     wanted = list(pks)
     if not wanted:
         return {}
-    about: defaultdict[int, set[str]] = defaultdict(set)
-    keys = select(_l.fact_pk, _e.folded).join(entities, _e.pk == _l.entity_pk).where(_l.fact_pk.in_(wanted))
-    for fact, key in connection.execute(keys):
-        about[fact].add(key)
     query = select(_f.pk, _f.content, _f.updated_at, _f.user_id, _f.session_id).where(
         _f.pk.in_(wanted), _f.superseded_at.is_(None)
     )
     return {
         row.pk: (
             (row.user_id, row.session_id),
-            Statement(row.pk, row.content, frozenset(about[row.pk]), row.updated_at),
+            Statement(row.pk, row.content, row.updated_at),
         )
         for row in connection.execute(query)
     }

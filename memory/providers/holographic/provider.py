@@ -14,7 +14,6 @@ from memory.providers.holographic.association import Association
 from memory.providers.holographic.extraction import extract_facts
 from memory.providers.holographic.mirroring import Mirror
 from memory.providers.holographic.records import NewFact, Scope
-from memory.providers.holographic.relevance import BESIDE_BEFORE_A_TURN
 from memory.providers.holographic.retrieval import Retrieval
 from memory.providers.holographic.settings import HolographicSettings, keeps_own_store
 from memory.providers.holographic.store import FactStore
@@ -121,12 +120,8 @@ class HolographicProvider(MemoryProvider):
     def prefetch(self, query: str, *, session_id: str = "") -> str:  # noqa: ARG002  the scope knows the session
         """The facts that answer a message, best first; empty if none does."""
         opened = self._ready()
-        hits = opened.retrieval.search(
-            query,
-            min_trust=opened.settings.min_trust_threshold,
-            limit=PREFETCHED,
-            scope=opened.scope(),
-            beside=BESIDE_BEFORE_A_TURN,
+        hits = opened.retrieval.recall(
+            query, min_trust=opened.settings.min_trust_threshold, limit=PREFETCHED, scope=opened.scope()
         )
         self._recalled = len(hits)
         return "\n".join([_HEADING, *map(_line, hits)]) if hits else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from hermes_state.search.plan import Plan, make_plan
@@ -9,6 +10,10 @@ from hermes_state.text import Any, Phrase, Prefix, Query, Word
 from hermes_state.text.query import MAX_CHARS, MAX_LEAVES, make_leaf
 from memory.providers.holographic.analysis import tokens
 from memory.providers.holographic.entities import Entity, extract
+
+# Sentences of a message that are asked for one by one: a longer one is a pasted text, and its ends say what is wanted.
+MAX_SENTENCES = 6
+_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+|;\s")
 
 
 class Question(NamedTuple):
@@ -44,3 +49,10 @@ def ask(text: str) -> Question:
     return Question(
         text, make_plan(Query(text=text, node=node)), tuple(dict.fromkeys(tokens(text))), tuple(extract(text))
     )
+
+
+def sentences(message: str) -> list[str]:
+    """The sentences of a message that say something; of many the first and the last."""
+    found = list(dict.fromkeys(part.strip() for part in _END.split(message[:MAX_CHARS]) if part.strip()))
+    half = MAX_SENTENCES // 2
+    return found if len(found) <= MAX_SENTENCES else [*found[:half], *found[-half:]]

@@ -17,9 +17,9 @@ from hermes_state.search.rank import Scale, best_by_mask, worth, worth_of_mask
 from memory.providers.holographic import algebra, entity_table, relevance, state
 from memory.providers.holographic.analysis import tag_tokens, tokens
 from memory.providers.holographic.entities import mentions
-from memory.providers.holographic.question import Question, ask
+from memory.providers.holographic.question import Question, ask, sentences
 from memory.providers.holographic.records import EVERYTHING, Hit, Scope
-from memory.providers.holographic.relevance import BESIDE_IN_A_LIST, GATE, Signals, Weights
+from memory.providers.holographic.relevance import BESIDE_BEFORE_A_TURN, BESIDE_IN_A_LIST, GATE, Signals, Weights
 from memory.providers.holographic.rows import fact_of, visible
 from memory.providers.holographic.vector_codec import unpack_rows
 
@@ -113,6 +113,26 @@ class Retrieval:
         hits = _best(kept, self.settings.beside if beside is None else beside, limit)
         store.retrieved.note(hit.fact.id for hit in hits)
         return hits
+
+    def recall(
+        self, message: str, *, min_trust: float = DEFAULT_MIN_TRUST, limit: int = 5, scope: Scope = EVERYTHING
+    ) -> list[Hit]:
+        """What is worth remembering for a message: only facts that stand out.
+
+        A long message asks for several things, and its other words would drown each; so the sentences are asked for
+        one by one, and a fact is as relevant as to the one that it answers best.
+
+        Raises:
+            SearchUnavailable: see `FactIndex.ensure`.
+        """
+        best: dict[int, Hit] = {}
+        for sentence in sentences(message):
+            hits = self.search(sentence, min_trust=min_trust, limit=limit, scope=scope, beside=BESIDE_BEFORE_A_TURN)
+            for hit in hits:
+                known = best.get(hit.fact.id)
+                if known is None or known.relevance < hit.relevance:
+                    best[hit.fact.id] = hit
+        return sorted(best.values(), key=lambda hit: (-hit.score, -hit.fact.id))[:limit]
 
     def _weigh(
         self, connection: Connection, question: Question, conditions: Sequence[ColumnElement[bool]]

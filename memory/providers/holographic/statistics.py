@@ -118,10 +118,8 @@ def _unsettled(scope: Scope) -> Select[Any]:
 
 def _trust(connection: Connection, scope: Scope) -> tuple[int, ...]:
     step = case((_f.trust >= 1.0, TRUST_STEPS - 1), else_=func.floor(_f.trust * TRUST_STEPS + 1e-9))
-    counted: dict[float, int] = dict(
-        connection.execute(select(step, func.count()).where(*visible(scope)).group_by(step)).tuples().all()
-    )
-    by_step = {int(key): count for key, count in counted.items()}
+    query = select(step, func.count()).where(*visible(scope)).group_by(step)
+    by_step = {int(row[0]): row[1] for row in connection.execute(query)}
     return tuple(by_step.get(each, 0) for each in range(TRUST_STEPS))
 
 
