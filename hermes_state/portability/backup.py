@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import HomeInUse, InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
-from hermes_state.portability import apart, databases, external, hints
+from hermes_state.portability import apart, databases, external, hints, redacting
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -28,6 +28,8 @@ from hermes_state.portability.writer import Options, Written, write_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from hermes_state.portability.redacting import Redaction
 
 # What was left out is listed up to this many entries; the whole manifest must stay readable in memory.
 _MAX_LEFT_OUT = 5_000
@@ -175,6 +177,7 @@ class HomeReading:
         self.copies: dict[str, databases.Copy] = {}
         self.raw: dict[str, Path] = {}
         self.redacted: dict[str, Redacted] = {}
+        self.redactions: dict[str, Redaction | None] = {}
         self.secrets_left_out: list[str] = []
         self.done = self.total = 0
 
@@ -258,6 +261,8 @@ class HomeReading:
                     self.report.omit(name, error.message)
                     collection.found.remove(found)
                 else:
+                    if self.wanted.secrets is not Policy.INCLUDE:
+                        self.redactions[name] = redacting.of_copy(self.copies[name], self.wanted.secrets)
                     if self.copies[name].damage:
                         self.unsound[name] = self.copies[name].damage
                     self.total += self.copies[name].path.stat().st_size - found.size
@@ -266,7 +271,9 @@ class HomeReading:
 
     def _copy_database(self, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
         target = self.stage / f"{len(self.copies)}.db"
-        return apart.copied(source, target, keep_indexes=self.wanted.keep_indexes, held=held)
+        is_redacted = self.wanted.secrets is Policy.REDACT  # an index holds what its rows hold
+        keep_indexes = self.wanted.keep_indexes and not is_redacted
+        return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
@@ -288,6 +295,7 @@ class HomeReading:
                     "policy": self.wanted.secrets.value,
                     "left_out": self.secrets_left_out[:MAX_LISTED],
                     "redacted": {name: list(item.keys) for name, item in self.redacted.items()},
+                    **redacting.facts(self.redactions),
                 },
                 **self._hints(),
                 **({"quick": True} if self.wanted.quick else {}),

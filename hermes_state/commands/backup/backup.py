@@ -253,5 +253,10 @@ def _tell_left_out(invocation: Invocation, report: BackupReport) -> None:
         invocation.note(f"secret left out: {one_line(name)}")
     for name, keys in secret["redacted"].items():
         invocation.note(f"secret taken out: {one_line(name)}: {', '.join(map(one_line, keys))}")
+    for name, columns in secret["databases"].items():
+        for column, number in columns.items():
+            invocation.note(f"secrets taken out: {one_line(name)}: {column} ({count(number, 'row')})")
+    for name in secret["unsearched"]:
+        invocation.note(f"not searched for secrets: {one_line(name)}")
     for item in report.written.report.facts.get("external_refused", []):
         invocation.note(f"not taken: {one_line(item['path'])}: {item['reason']}")
