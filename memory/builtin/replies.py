@@ -143,8 +143,8 @@ def terminal(failures: int) -> Reply:
     return {
         "success": False,
         "done": True,
-        "error": f"Memory consolidation failed {failures} times this turn. Stop retrying; go on with the user's request "
-        "and mention that memory was not saved.",
+        "error": f"Memory consolidation failed {failures} times this turn. Stop retrying; go on with the user's "
+        "request and mention that memory was not saved.",
     }
 
 

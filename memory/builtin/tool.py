@@ -31,14 +31,14 @@ _ORIGIN = (
 _DESCRIPTION = """\
 Durable notes that are in your system prompt in every session. target 'user': who the user is (preferences, style, \
 background); target 'memory': your own notes (environment, conventions, lessons).
-Save what reduces future steering, as short declarative facts. Do not save task progress, diffs, ids, or what is easily \
-found again; never secrets.
+Save what reduces future steering, as short declarative facts. Do not save task progress, diffs, ids, or what is \
+easily found again; never secrets.
 Actions: add (content). replace/update and patch (old_text, content): only the text old_text is replaced, the rest of \
 its entry stays; to rewrite a whole entry give its id, or its whole text as old_text. remove/delete (old_text or id) \
 takes the whole entry out. archive (old_text or id): out of the prompt, still found by search. search (query): \
 everything ever saved, also what was removed. list: entries with ids. undo (batch): takes back the last change, or the \
 batch named.
-operations: several changes at once, all or none; use it to merge entries. Space is small; replies say how full it is."""
+operations: several changes at once, all or none; use it to merge entries. Replies say how full memory is."""
 
 _CHANGES = ["add", "replace", "update", "patch", "remove", "delete", "archive"]
 _TAGS = {"type": "array", "items": {"type": "string"}, "description": "Tags to save, or to search for."}
