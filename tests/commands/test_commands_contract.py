@@ -31,7 +31,16 @@ if TYPE_CHECKING:
     from conftest import Call
 
 # Long work, which tells programs how far it is.
-WATCHED = {"backup", "backup --repo DIR", "verify", "restore", "restore --merge", "restore --merge --dry-run", "pack", "unpack"}
+WATCHED = {
+    "backup",
+    "backup --repo DIR",
+    "verify",
+    "restore",
+    "restore --merge",
+    "restore --merge --dry-run",
+    "pack",
+    "unpack",
+}
 # Records of which only some fields are always there.
 OPEN = {"Message"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")

@@ -96,6 +96,20 @@ def test_forget_and_prune(call: Call, home: Path, repo: Path) -> None:
     assert call("repo", "check", str(repo), "--read-data").exit_code == 0
 
 
+def test_completion_of_snapshots(repo: Path, tmp_path: Path) -> None:
+    """Newest first, and nothing where there is no repository."""
+    import click
+
+    from hermes_state.commands.repo.snapshots import SNAPSHOT
+
+    context = click.Context(click.Command("show"))
+    context.params = {"repository": repo}
+    assert len(SNAPSHOT.shell_complete(context, click.Argument(["snapshot"]), "")) == 2
+    context.params = {"repository": tmp_path / "nothing"}
+    found = SNAPSHOT.shell_complete(context, click.Argument(["snapshot"]), "l")
+    assert [item.value for item in found] == ["latest"]
+
+
 def test_what_is_no_repository(call: Call, tmp_path: Path, repo: Path) -> None:
     (tmp_path / "other").mkdir()
     assert call("repo", "list", str(tmp_path / "nothing")).exit_code == 4

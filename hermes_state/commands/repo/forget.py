@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("repository", type=told.REPOSITORY)
-@click.argument("snapshots", nargs=-1, required=True)
+@click.argument("snapshots", type=told.SNAPSHOT, nargs=-1, required=True)
 def forget_command(invocation: Invocation, repository: Path, snapshots: tuple[str, ...]) -> None:
     """Forget single snapshots, also damaged ones. `repo prune` frees the room.
 

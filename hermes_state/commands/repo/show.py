@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("repository", type=told.REPOSITORY)
-@click.argument("snapshot", default="latest")
+@click.argument("snapshot", type=told.SNAPSHOT, default="latest")
 def show_command(invocation: Invocation, repository: Path, snapshot: str) -> None:
     """Tell what a repository is, and one snapshot of it. Default: the latest.
 
