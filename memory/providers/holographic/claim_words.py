@@ -45,7 +45,7 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
         r"\buse[sd]?\b|\brelies on\b|\bruns on\b|\bis powered by\b",
         "使用|采用|用的是|用了",
         "を使って(?:いる|います)|を使用し",
-        "[을를] 쓴|[을를] 사용한|[을를] 쓰고",
+        "[을를] 쓴|[을를] 사용|[을를] 쓰",
     ),
     "written": (r"\b(?:is |was )?(?:re)?written in\b", "(?:改成|改)?用 ?(?P<v>[^ ]+?) ?(?:重?写的|写了|重写|编写)"),
     "leads": (r"\b(?:leads|heads|runs|manages)(?! on)\b",),
@@ -151,6 +151,7 @@ def axes() -> tuple[tuple[int, re.Pattern[str]], ...]:
 
 @cache
 def _domains() -> dict[str, str]:
+    """Each word, and each as its stem, with its kind."""
     return {
         form: domain
         for domain, block in _DOMAINS.items()
@@ -159,15 +160,13 @@ def _domains() -> dict[str, str]:
     }
 
 
-def domain(terms: frozenset[str]) -> str | None:
-    """What kind of thing these terms name, if that is known: two drinks exclude each other, a drink and a theme don't."""
-    known = _domains()
-    for term in sorted(terms):
-        for word, found in known.items():
-            if (
-                term == word
-                or (not word.isascii() and term.endswith(word))
-                or (not word.isascii() and len(word) > 1 and term.startswith(word))
-            ):
-                return found
-    return None
+def domains(terms: frozenset[str]) -> frozenset[str]:
+    """What kinds of things these terms name, as far as that is known: a drink and a drink exclude each other."""
+    return frozenset(kind for term in terms for word, kind in _domains().items() if _names(term, word))
+
+
+def _names(term: str, word: str) -> bool:
+    """Whether a term is this word, or in a script without spaces a longer one that begins or ends with it."""
+    if term == word or word.isascii():
+        return term == word
+    return term.endswith(word) or (len(word) > 1 and term.startswith(word))

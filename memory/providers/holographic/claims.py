@@ -46,16 +46,16 @@ _OVER = re.compile(r"\b(?:over|rather than|instead of|more than)\b")
 _THAN = re.compile("比起 ?(?P<a>[^ ，,]+)[ ，,]|(?P<b>[^ はが]+)より|(?P<c>[^ ]+)보다")
 _ADJUNCT = re.compile(r"\b(?:in|on|at|for|with|after|during|when|while|over|from|to|since|than|because|and|as|by)\b")
 _OF = re.compile(r"\bof\b")
-_POSSESSIVE = re.compile("'s\\b|\\b(?:of|my|our|his|her|their)\\b|(?<=[^ ])的|の|의(?= )|^我")
+_POSSESSIVE = re.compile("'s\\b|\\b(?:of|my|our|his|her|their)\\b|的|の|의(?= )|^我")
 _TOPIC = re.compile("(?<! )[はが](?! ?$)|(?<! )(?:은|는|이|가)(?= )")
 _PIECE = re.compile(
-    "[\ue000-\ue0ff]|[\u3400-\u9fff々]+|[\u30a1-\u30fa\u30fc]+|[\u3041-\u3096]+|[가-힣]+"
+    "[\ue000-\ue0ff]|[\u3400-\u9fff々\u30a1-\u30fa\u30fc]+|[\u3041-\u3096]+|[가-힣]+"
     "|[^\\W\u3400-\u9fff\u3041-\u30fc가-힣]+(?:'[a-z]+)?[+#]*"
 )
 _HAN = re.compile("[\u3400-\u9fff]")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 _HANGUL = re.compile("[가-힣]")
-_INFLECTION = re.compile("[\u3041-\u3096]*|[가-힣]*")
+_INFLECTION = re.compile("[\u3041-\u3096]+|[가-힣]+")
 _KANA_HEAD = re.compile("^(?:から|まで|より|[がはをにへともので])+")
 _AUXILIARIES = re.compile(
     "(?:さ?れ|し|て|で|い|ます|まし|ませ|た|だ|る|です|でし|ない|なかっ|よう|に|なり|なる|なっ|あり|ある|くだ|さい|から|けど|ので|く|っ|う|り|が|は|を|の|と|ん|え)+"
@@ -126,7 +126,7 @@ class Claim:
     @property
     def residue(self) -> frozenset[str]:
         """The terms that are neither the subject nor the value."""
-        return self.terms - self.subject - self.value - self.against
+        return frozenset(term for term in self.terms - self.subject - self.value - self.against if term[0] != "@")
 
 
 @lru_cache(maxsize=4096)
@@ -140,7 +140,7 @@ def claim(text: str) -> Claim:
     past = bool(PAST.search(reading.text))
     negations = len(reading.take(NEGATION))
     times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY))
-    changed = bool(reading.take(NOW))
+    changed = reading.drop(NOW)
     relation = _relation(reading.text)
     signs = _opposites(reading, relation)
     against = _against(reading)
@@ -196,6 +196,13 @@ class _Reading:
             self.blank(match.start(), match.end())
         return matches
 
+    def drop(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the pattern matches; its matches are then gone, and what stood around them stands together."""
+        rest = pattern.sub("", self.text)
+        dropped = rest != self.text
+        self.text = " ".join(rest.split()) if dropped else self.text
+        return dropped
+
     def terms(self, start: int = 0, end: int | None = None) -> frozenset[str]:
         """The terms of a part of the text."""
         return frozenset(self.in_order(start, end))
@@ -217,7 +224,7 @@ class _Reading:
             return [SPEAKER if at == _MAX_NAMES else self.names[at]]
         if "\u3041" <= first <= "\u3096":
             return [] if _HAN.fullmatch(before) else _kana_terms(piece)
-        if _HAN.match(first):
+        if _HAN.match(first) or "\u30a1" <= first <= "\u30fc":
             return [piece] if self.japanese else _han_terms(piece)
         if _HANGUL.match(first):
             return _korean_terms(piece)
@@ -297,7 +304,9 @@ def _sides(reading: _Reading, relation: _Found) -> tuple[frozenset[str], frozens
     elif topic:
         behind = relation.start < topic.start()  # 好きな色は青です: the value is at the end
         rest = reading.in_order(topic.end(), None if behind else relation.start or None)
-        value = frozenset(rest[-1:])
+        if name == "prefer" and not rest:  # 김민수가 좋아하는 색은 파란색이다
+            rest = reading.in_order(relation.end)[-1:]
+        value = frozenset(rest if name in ("like", "prefer", "use") else rest[-1:])
         reading.blank(relation.start, relation.end)
         reading.blank(topic.start(), topic.end())
     else:

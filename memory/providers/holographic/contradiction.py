@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memory.providers.holographic.claim_words import SINGLE, domain
+from memory.providers.holographic.claim_words import SINGLE, domains
 from memory.providers.holographic.claims import Claim, claim
 from memory.providers.holographic.quantities import Quantity, differ
 
@@ -168,7 +168,7 @@ def _common_relation(a: Claim, b: Claim) -> str | None:
     names = {a.relation, b.relation}
     if "change" in names and len(names) == 2:
         (other,) = names - {"change"}
-        return other or "change"
+        return other or None
     if names in ({"prefer", "like"}, {"prefer", "use"}):
         return "prefer" if a.changed or b.changed else None
     return None
@@ -184,15 +184,15 @@ def _doubt(relation: str, a: Claim, b: Claim) -> float | None:
     less = 0.0 if one == other else _MORE_TERMS
     if relation in SINGLE - {"prefer"} or relation in ("attribute", "role"):
         return less
-    kinds = domain(a.value | a.residue), domain(b.value | b.residue)
-    if all(kinds) and kinds[0] != kinds[1]:
+    kinds = domains(a.value | a.residue), domains(b.value | b.residue)
+    if all(kinds) and not kinds[0] & kinds[1]:
         return None
     known = all(kinds)
     if relation == "prefer":
         return less + (0.0 if known else _UNKNOWN_DOMAIN)
     # like, use: many things can be, unless one says that it changed, or when during a day it is so.
     narrowed = a.changed or b.changed or bool(a.times_of_day and a.times_of_day == b.times_of_day)
-    if not narrowed and not (relation == "use" and known and kinds[0] == "database"):
+    if not narrowed and not (relation == "use" and "database" in kinds[0] & kinds[1]):
         return None
     return less + (0.0 if known else _UNKNOWN_DOMAIN)
 
