@@ -33,7 +33,13 @@ REPOSITORY_SHAPES: dict[str, dict[str, Any]] = {
         "incomplete": [{"name": "text", "reason": "text"}],
         "unsound": {"<path>": "text"},
         "left_out": [{"path": "text", "reason": "text", "files": "integer", "bytes": "integer"}],
-        "secrets": {"policy": "text", "left_out": ["text"], "redacted": {"<path>": ["text"]}},
+        "secrets": {
+            "policy": "text",
+            "left_out": ["text"],
+            "redacted": {"<path>": ["text"]},
+            "databases": {"<path>": {"<column>": "integer"}},
+            "unsearched": ["text"],
+        },
     },
     "repo list": {"path": "text", "snapshots": ["Snapshot"], "unreadable": ["text"]},
     "repo show": {

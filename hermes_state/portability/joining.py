@@ -18,8 +18,8 @@ from filelock import FileLock
 
 from hermes_state.atomic import sync_dir, sync_file, whole_file
 from hermes_state.home import STORE_NAME
-from hermes_state.index import MessageIndex
 from hermes_state.portability import apart
+from hermes_state.portability.prepare import complete_indexes
 from hermes_state.portability.settings import values_of
 from hermes_state.store import SessionDB
 from hermes_state.transfer import dump
@@ -189,9 +189,8 @@ class Joining:
                 self._sessions(engine, name, sessions)
             if memories is not None:
                 self._memories(engine, name, memories)
-            index = MessageIndex(engine)
-            if index.is_available and not self.dry_run:
-                index.catch_up()
+            if not self.dry_run:
+                complete_indexes(engine)
 
     @contextmanager
     def _opened(self, target: Path) -> Iterator[Engine]:

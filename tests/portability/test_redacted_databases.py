@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from homes import make_home, rows
+from sqlalchemy import insert
 
-from hermes_state import SessionDB
+from hermes_state import SessionDB, memory_index
 from hermes_state.check import check
 from hermes_state.portability.backup import BackupReport, Wanted, backup
 from hermes_state.portability.restore import restore
 from hermes_state.portability.secrets import Policy
+from hermes_state.schema import memories
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +31,10 @@ def home(tmp_path: Path) -> Path:
     home = make_home(tmp_path / "ann/.hermes")
     with SessionDB.open(home=home) as db:
         session = db.sessions.create(source="cli", title=f"use {TOKEN}", system_prompt=f"be kind, {TOKEN}")
+        with db.engine.write() as connection:
+            values = {"id": "m1", "target": "user", "status": "active", "created_at": 5, "changed_at": 5}
+            connection.execute(insert(memories).values(content=f"his key is {TOKEN}", **values))
+            memory_index.catch_up(connection)
         db.messages.append(session.id, role="user", content=f"请用 {TOKEN}")
         db.messages.append(session.id, role="user", content=[{"type": "text", "text": f"in a list: {TOKEN}"}])
         db.messages.append(session.id, role="tool", content=f"{TOKEN} " + "long output " * 400, tool_name="sh")
@@ -61,9 +67,16 @@ def test_no_token_is_left(home: Path, tmp_path: Path) -> None:
         assert TOKEN.encode() not in raw, name
     assert (rows(home / "hermes_state.db"), rows(home / "state.db")) == before
     secrets = report.manifest.facts["secrets"]
+    assert not [name for name in secrets["unsearched"] if "state.db" in name]
     ours, theirs = (secrets["databases"][f"home/{name}"] for name in ("hermes_state.db", "state.db"))
     assert ours["messages.content"] == 3
-    assert ours["messages.tool_calls"] == ours["sessions.title"] == ours["system_prompts.text"] == 1
+    assert (
+        ours["memories.content"]
+        == ours["messages.tool_calls"]
+        == ours["sessions.title"]
+        == ours["system_prompts.text"]
+        == 1
+    )
     assert theirs == {"messages.content": 2, "sessions.title": 1, "state_meta.value": 1}
     assert "home/other.sqlite" in secrets["unsearched"]
     assert not report.is_partial
