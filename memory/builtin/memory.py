@@ -16,6 +16,7 @@ from memory.builtin.entries import FILES, TARGETS, memory_id
 from memory.builtin.files import LOCK_S, MemoryFile
 from memory.builtin.finding import in_files
 from memory.builtin.limits import Limits, Usage
+from memory.builtin.planning import meant
 from memory.builtin.snapshot import block
 from memory.builtin.working_set import WorkingSet
 from memory.errors import EntryNotFound, MemoryFault, WriteDenied
@@ -180,6 +181,16 @@ class BuiltinMemory:
                 raise WriteDenied
         return self._files.change(_targets(operations), lambda plan: plan.run(operations), origin or {})
 
+    def find(self, operation: Operation) -> str:
+        """The id of the entry in its file that an operation means; nothing is changed.
+
+        Raises:
+            InvalidValue, EntryNotFound, AmbiguousMatch: it means none, or several.
+        """
+        held = self.read(operation.target)
+        place = meant(operation, held.entries, whole_words=operation.action in ("remove", "archive"))
+        return held.ids[place.index]
+
     def undo(self, batch: str | None = None, *, origin: Origin | None = None) -> Outcome:
         """Take back what was changed together; by default the last change that was made through us.
 
@@ -211,10 +222,7 @@ class BuiltinMemory:
         Raises:
             EntryNotFound, AmbiguousMatch: no entry, or several, have this id.
         """
-        engine = self._history_engine()
-        self._files.notice_edits()
-        with engine.read() as connection:
-            found = archive.named(connection, name)
+        engine, found = self._history_engine(), self.named(name)
         if found.status == "active":
             self._files.change((found.target,), lambda plan: plan.drop(found.target, found.id), {})
         with engine.write() as connection:
@@ -252,6 +260,17 @@ class BuiltinMemory:
         self._files.notice_edits()
         with engine.read() as connection:
             return archive.listed(connection, target=target, tags=tags, statuses=statuses)
+
+    def named(self, name: str) -> Memory:
+        """The entry with this id, or the only one whose id begins so, wherever it is now.
+
+        Raises:
+            EntryNotFound, AmbiguousMatch, MemoryFault: as `history`.
+        """
+        engine = self._history_engine()
+        self._files.notice_edits()
+        with engine.read() as connection:
+            return archive.named(connection, name)
 
     def tag(self, name: str, tags: Sequence[str]) -> Memory:
         """Give an entry (by id) these tags instead of those it has.

@@ -105,7 +105,7 @@ class Plan:
             case "replace" | "patch":
                 self._replace(operation)
             case "remove" | "archive":
-                index = self._meant(operation, whole_words=True).index
+                index = meant(operation, self.entries[operation.target], whole_words=True).index
                 before = self.entries[operation.target].pop(index)
                 self._changed(operation, index, before, None)
             case _:
@@ -126,8 +126,8 @@ class Plan:
     def _replace(self, operation: Operation) -> None:
         if operation.content is None:
             raise InvalidValue(f"{operation.action} needs `content`: the new text", hint="use `remove` to take it out")
-        place = self._meant(operation)
         entries = self.entries[operation.target]
+        place = meant(operation, entries)
         before = entries[place.index]
         is_whole = operation.old_text is None or (place.start, place.end) == (0, len(before.text))
         if operation.action == "replace" or is_whole:
@@ -189,28 +189,33 @@ class Plan:
                 action = "replace" if gone and back else "remove" if gone else "add"
                 self.changes.append(change(action, done.target, gone, back, position=index))
 
-    # --- which entry is meant -------------------------------------------------------------------------------------
 
-    def _meant(self, operation: Operation, *, whole_words: bool = False) -> Place:
-        """The entry, and the part of it, that an operation names by id or text."""
-        entries = self.entries[operation.target]
-        if operation.id:
-            index = _by_id(operation.target, entries, operation.id)
-            if operation.old_text is None:
-                return Place(index, 0, len(entries[index].text))
-            return _by_text(operation.target, entries, operation.old_text, [index], whole_words=whole_words)
-        text = operation.old_text
-        if text is None or not text.strip():
-            raise InvalidValue(
-                f"{operation.action} needs `old_text`: a text of the entry that is meant, or its `id`; "
-                + ("an empty text is in every entry" if text is not None else "neither was given"),
-                hint="the entries are listed with their ids",
-            )
-        if _is_id(text) and len(text.strip()) == ID_CHARS:
-            known = [i for i, entry in enumerate(entries) if memory_id(operation.target, entry) == text.strip()]
-            if known:
-                return Place(known[0], 0, len(entries[known[0]].text))
-        return _by_text(operation.target, entries, text, None, whole_words=whole_words)
+# --- which entry is meant ---------------------------------------------------------------------------------------------
+
+
+def meant(operation: Operation, entries: Sequence[Entry], *, whole_words: bool = False) -> Place:
+    """The entry, and the part of it, that an operation names by id or text.
+
+    Raises:
+        InvalidValue, EntryNotFound, AmbiguousMatch: it names none, or several.
+    """
+    if operation.id:
+        index = _by_id(operation.target, entries, operation.id)
+        if operation.old_text is None:
+            return Place(index, 0, len(entries[index].text))
+        return _by_text(operation.target, entries, operation.old_text, [index], whole_words=whole_words)
+    text = operation.old_text
+    if text is None or not text.strip():
+        raise InvalidValue(
+            f"{operation.action} needs `old_text`: a text of the entry that is meant, or its `id`; "
+            + ("an empty text is in every entry" if text is not None else "neither was given"),
+            hint="the entries are listed with their ids",
+        )
+    if _is_id(text) and len(text.strip()) == ID_CHARS:
+        known = [i for i, entry in enumerate(entries) if memory_id(operation.target, entry) == text.strip()]
+        if known:
+            return Place(known[0], 0, len(entries[known[0]].text))
+    return _by_text(operation.target, entries, text, None, whole_words=whole_words)
 
 
 def _is_id(text: str) -> bool:
