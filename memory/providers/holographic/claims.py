@@ -58,7 +58,8 @@ _HANGUL = re.compile("[가-힣]")
 _INFLECTION = re.compile("[\u3041-\u3096]+|[가-힣]+")
 _KANA_HEAD = re.compile("^(?:から|まで|より|[がはをにへともので])+")
 _AUXILIARIES = re.compile(
-    "(?:さ?れ|し|て|で|い|ます|まし|ませ|た|だ|る|です|でし|ない|なかっ|よう|に|なり|なる|なっ|あり|ある|くだ|さい|から|けど|ので|く|っ|う|り|が|は|を|の|と|ん|え)+"
+    "(?:さ?れ|し|て|で|い|ます|まし|ませ|た|だ|る|です|でし|ない|なかっ|よう|に|なり|なる|なっ|あり|ある|くだ|"
+    "さい|から|けど|ので|く|っ|う|り|が|は|を|の|と|ん|え)+"
 )
 _KANA_TAIL = re.compile(
     "(?:から|まで|より|には|では|とは|にも|でも|のが|のは|のを|のに|[はがをにへとのもやでねよかなだ])+$"
@@ -66,18 +67,25 @@ _KANA_TAIL = re.compile(
 _KANA_FUNCTION = frozenset(
     words(
         """
-        です ます でした ました ません する した して している されて います いる ある あり なる から まで など より だけ これ
-        それ この その という として ください もう また まだ とても ので のに ため よう こと もの られる れる たい
+        です ます でした ました ません する した して している されて います いる ある あり なる から まで
+        など より だけ
+        これ それ この その という として ください もう また まだ とても ので のに ため よう こと もの られる れる
+        たい
         """
     )
 )
 _HAN_FUNCTION = frozenset("的了着过在是和与把对从到为就都也还很个做会有以让被将能可请第号次")
 _KOREAN_ENDING = re.compile(
-    "(?:하지|하|한다|합니다|했다|하고|하는|하게|할|해요|해|된다|되어|되지|될|됐다|이다|입니다|이고|는다|습니다|었다|았다|였다|겠다|이며|지|다|고)$"
+    "(?:하지|하|한다|합니다|했다|하고|하는|하게|할|해요|해|된다|되어|되지|될|됐다|이다|입니다|이고|는다|습니다|"
+    "었다|았다|였다|겠다|이며|지|다|고)$"
 )
 _KOREAN_FUNCTION = frozenset(
     words(
-        "이다 이며 입니다 로 으로 다 지 고 는 은 이 가 을 를 의 에 도 된다 있다 있는 있지 있고 있어 있 수 것 더 때 및 그 이 저 등 매우 아주 되어 대한 위해 또 된 가지고 가지 할 한"
+        """
+        이다 이며 입니다 로 으로 다 지 고 는 은 이 가 을 를 의 에 도 된다 있다 있는 있지 있고 있어 있 수 것 더 때 및
+        그 저
+        등 매우 아주 되어 대한 위해 또 된 가지고 가지 할 한
+        """
     )
 )
 _FUNCTION = frozenset(
@@ -89,7 +97,7 @@ _FUNCTION = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A statement, taken apart.
 
@@ -153,9 +161,20 @@ def claim(text: str) -> Claim:
         terms |= {f"@{relation.name}"}
     sign = (-1) ** (negations + sum(axis < 0 for axis in signs))
     return Claim(
-        name, subject, value - subject, against, terms, _matter(terms), sign, negations, frozenset(map(abs, signs)), found, times,
-        past, changed,
-    )  # fmt: skip
+        relation=name,
+        subject=subject,
+        value=value - subject,
+        against=against,
+        terms=terms,
+        matter=_matter(terms),
+        sign=sign,
+        negations=negations,
+        axes=frozenset(map(abs, signs)),
+        quantities=found,
+        times_of_day=times,
+        past=past,
+        changed=changed,
+    )
 
 
 def _matter(terms: frozenset[str]) -> frozenset[str]:
@@ -335,7 +354,7 @@ def _behind_copula(reading: _Reading, start: int) -> frozenset[str]:
 def _copula(
     reading: _Reading, text: str, subject_text: str, subject: frozenset[str], value: frozenset[str], start: int
 ) -> tuple[frozenset[str], frozenset[str], str]:
-    """ "The X of Y is Z" gives the one value of an attribute, "Y is the X of Z" a role; any other "is" gives neither."""
+    """Subject, value and relation of "the X of Y is Z" (an attribute), of "Y is the X of Z" (a role), or of another "is"."""
     behind = text[start:]
     if _POSSESSIVE.search(subject_text) or (reading.verb_last and len(subject) > 1):
         return subject, value, "attribute"

@@ -22,7 +22,34 @@ _CONFIDENCE = {"preference": 0.9, "value": 0.9, "opposite": 0.85, "negation": 0.
 _UNKNOWN_DOMAIN, _MORE_TERMS, _MAYBE_BOTH = 0.2, 0.15, 0.3
 # Attributes of which there can be many.
 _MANY = frozenset(
-    "friend hobby child son daughter brother sister colleague skill interest member 朋友 爱好 孩子 儿子 女儿 同事 兴趣 友達 趣味 子供 同僚 친구 취미 아이 동료".split()
+    [
+        "friend",
+        "hobby",
+        "child",
+        "son",
+        "daughter",
+        "brother",
+        "sister",
+        "colleague",
+        "skill",
+        "interest",
+        "member",
+        "朋友",
+        "爱好",
+        "孩子",
+        "儿子",
+        "女儿",
+        "同事",
+        "兴趣",
+        "友達",
+        "趣味",
+        "子供",
+        "同僚",
+        "친구",
+        "취미",
+        "아이",
+        "동료",
+    ]
 )
 
 

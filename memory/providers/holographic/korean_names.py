@@ -92,6 +92,8 @@ def korean_names(text: str) -> Iterator[Span]:
             taken.append(match.span())
             yield Span(*match.span(), "name")
     for match in _HANGUL_WORD.finditer(text):
+        if text[match.start() - 1 : match.start()].isdigit():
+            continue  # the unit of a number, with its particle
         length = _name_length(match.group())
         start, end = match.start(), match.start() + length
         if length and not any(start < high and low < end for low, high in taken):

@@ -24,11 +24,13 @@ class Quantity(NamedTuple):
 
 
 _MONTHS = (
-    "january|jan|januar|janvier|enero|janeiro|января|январь", "february|feb|februar|fevrier|febrero|fevereiro|февраля|февраль",
+    "january|jan|januar|janvier|enero|janeiro|января|январь",
+    "february|feb|februar|fevrier|febrero|fevereiro|февраля|февраль",
     "march|mar|marz|mars|marzo|marco|марта|март", "april|apr|avril|abril|апреля|апрель", "may|mai|mayo|maio|мая|май",
     "june|jun|juni|juin|junio|junho|июня|июнь", "july|jul|juli|juillet|julio|julho|июля|июль",
     "august|aug|aout|agosto|августа|август", "september|sept|sep|septembre|septiembre|setembro|сентября|сентябрь",
-    "october|oct|oktober|octobre|octubre|outubro|октября|октябрь", "november|nov|novembre|noviembre|novembro|ноября|ноябрь",
+    "october|oct|oktober|octobre|octubre|outubro|октября|октябрь",
+    "november|nov|novembre|noviembre|novembro|ноября|ноябрь",
     "december|dec|dezember|decembre|diciembre|dezembro|декабря|декабрь",
 )  # fmt: skip
 _WEEKDAYS = (
@@ -43,13 +45,20 @@ _WEEKDAYS = (
 _CJK_DIGITS = "〇一二三四五六七八九"
 _CJK_NUMBER = "[〇零一二两三四五六七八九十百千万\\d]"
 _UNITS = (
-    "gb|mb|tb|kb|ghz|mhz|km|cm|mm|kg|mg|g|m|%|percent|euros?|eur|dollars?|usd|pounds?|yen|yuan|seconds?|secs?|minutes?|mins?|hours?|days?"
-    "|weeks?|months?|years?(?: old)?|people|members?|persons?|nodes?|cores?|users?|requests?|pages?|miles|degrees|jahren?|stunden|personen"
-    "|ans|heures|personnes|anos|horas|personas|pessoas|лет|часов|человек|元|块|人|个人|个|岁|秒|分钟|小时|天|公斤|斤|台|名|个节点"
+    "gb|mb|tb|kb|ghz|mhz|km|cm|mm|kg|mg|g|m|%|percent|euros?|eur|dollars?|usd|pounds?|yen|yuan|seconds?|secs?|"
+    "minutes?|mins?|hours?|days?"
+    "|weeks?|months?|years?(?: old)?|people|members?|persons?|nodes?|cores?|users?|requests?|pages?|miles|"
+    "degrees|jahren?|stunden|personen"
+    "|ans|heures|personnes|anos|horas|personas|pessoas|лет|часов|человек|元|块|人|个人|个|岁|秒|分钟|小时|天|"
+    "公斤|斤|台|名|个节点"
     "|円|歳|才|秒|分|時間|日間|人|台|個|名|匹|冊|回|원|명|살|세|초|분|시간|일|개|대|마리|권|번|점"
 )
 _SPELLED = dict(
-    zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)
+    zip(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+        range(1, 13),
+        strict=True,
+    )
 )
 _MONTH_NAMES = "|".join(f"(?P<m{n}>{names})" for n, names in enumerate(_MONTHS, 1))
 _NAMED_MONTH = "|".join(_MONTHS)
@@ -59,7 +68,8 @@ _CJK_DAY = re.compile(
     rf"(?:(?P<y>\d{{4}}) ?[年년] ?)?(?P<m>{_CJK_NUMBER}{{1,3}}) ?[月월] ?(?P<d>{_CJK_NUMBER}{{1,3}}) ?[日号號일]"
 )
 _DAY_FIRST = re.compile(
-    rf"(?<!\w)(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of |de )?(?P<m>{_NAMED_MONTH})(?!\w)(?:,? (?P<y>\d{{4}}))?"
+    rf"(?<!\w)(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of |"
+    rf"de )?(?P<m>{_NAMED_MONTH})(?!\w)(?:,? (?P<y>\d{{4}}))?"
 )
 _MONTH_FIRST = re.compile(
     rf"(?<!\w)(?P<m>{_NAMED_MONTH})\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\w)(?!:)(?:,? (?P<y>\d{{4}}))?"
@@ -70,7 +80,8 @@ _WEEKDAY = re.compile("|".join(f"(?P<w{n}>(?<![a-zа-я])(?:{names})(?![a-zа-я
 _CLOCK = re.compile(
     rf"(?<![\d:])(?P<h>\d{{1,2}}):(?P<min>\d{{2}})(?![\d:]) ?(?P<ap>[ap]\.?m\.?)?"
     rf"|(?<!\w)(?P<h2>\d{{1,2}}) ?(?P<ap2>[ap]\.?m\.?)(?!\w)"
-    rf"|(?P<ap3>上午|下午|早上|晚上|午前|午後|오전|오후)? ?(?P<h3>{_CJK_NUMBER}{{1,3}}) ?(?:[点點時]|시(?!간))(?:(?P<half>半|반)| ?(?P<min3>{_CJK_NUMBER}{{1,3}}) ?[分분])?(?!间|間)"
+    rf"|(?P<ap3>上午|下午|早上|晚上|午前|午後|오전|오후)? ?(?P<h3>{_CJK_NUMBER}{{1,3}}) ?(?:[点點時]|"
+    rf"시(?!간))(?:(?P<half>半|반)| ?(?P<min3>{_CJK_NUMBER}{{1,3}}) ?[分분])?(?!间|間)"
 )  # fmt: skip
 _NUMBER = re.compile(
     rf"(?<![\w.,-])(?P<cur>[$€£¥])? ?(?P<n>\d+(?:[.,]\d+)*)(?: ?(?P<u>{_UNITS})(?![a-z]))?(?![a-z\d])"
@@ -78,9 +89,24 @@ _NUMBER = re.compile(
     rf"|(?<!\w)(?P<word>{'|'.join(_SPELLED)}) (?P<u2>{_UNITS})(?![a-z])"
     rf"|(?P<n3>[一二两三四五六七八九十百千万]+)(?P<u3>元|块|人|个人|岁|秒|分钟|小时|天|公斤|台|名|円|歳|時間)"
 )
+# Units that are one.
+_UNIT_NAMES = {
+    "$": "dollar",
+    "usd": "dollar",
+    "€": "euro",
+    "eur": "euro",
+    "%": "percent",
+    "members": "people",
+    "persons": "people",
+    "个人": "人",
+    "名": "人",
+    "才": "歳",
+    "세": "살",
+}
 # What makes a number a name: sprint 12, room 4, 第3次, 4号会议室, 3번째.
 _NAMED_BY = re.compile(
-    r"(?:sprint|room|ticket|issue|version|chapter|phase|step|floor|gate|line|flight|bus|route|task|bug|pr|no\.?|#|v|第|스프린트) ?$"
+    r"(?:sprint|room|ticket|issue|version|chapter|phase|step|floor|gate|line|flight|bus|route|task|bug|pr|no\.?|"
+    r"#|v|第|스프린트) ?$"
 )
 _NAMES = re.compile(" ?(?:号会|号楼|号线|號|号|番目|번째|次迭代|スプリント|회차|기 )")
 
@@ -154,10 +180,6 @@ def _numbers(text: str) -> Iterator[Quantity]:
             value = _plain_number(parts["n"] or parts["n4"])
         unit = parts["u"] or parts["u2"] or parts["u3"] or parts["u4"] or parts["cur"] or ""
         yield Quantity("number", value, _UNIT_NAMES.get(unit, unit.removesuffix("s")), match.start(), match.end())
-
-
-_UNIT_NAMES = {"$": "dollar", "usd": "dollar", "€": "euro", "eur": "euro", "%": "percent", "个人": "人", "名": "人", "才": "歳",
-               "members": "people", "persons": "people", "세": "살"}  # fmt: skip
 
 
 def _plain_number(digits: str) -> str:
