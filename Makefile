@@ -5,7 +5,7 @@ VENV ?= .venv
 DEMO_VENV ?= .venv-demo
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check format docs soak clean
+.PHONY: help demo test check format docs soak compat clean
 
 help:
 	@echo 'make demo    write conversations in four scripts, find them again, show them'
@@ -13,6 +13,7 @@ help:
 	@echo 'make check   the checks alone, in the environment that is there'
 	@echo 'make format  bring the code into its form; make docs: docs/cli.md and the README's outputs'
 	@echo 'make soak    the long runs at full size'
+	@echo 'make compat  memory providers of other people, installed from the package index and talked to'
 
 demo: $(DEMO_VENV)/.installed
 	@$(DEMO_VENV)/bin/python examples/demo.py
@@ -38,6 +39,9 @@ docs:
 
 soak: $(VENV)/.installed
 	$(BIN)/pytest -m soak
+
+compat: $(VENV)/.installed
+	$(BIN)/pytest -m compat tests/compat
 
 clean:
 	rm -rf $(VENV) $(DEMO_VENV) build dist

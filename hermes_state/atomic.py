@@ -48,13 +48,15 @@ def give_name(partial: Path, target: Path) -> None:
 
 
 @contextmanager
-def whole_file(target: Path, *, mode: int = 0o600, newline: str | None = "\n") -> Iterator[IO[str]]:
+def whole_file(
+    target: Path, *, mode: int = 0o600, newline: str | None = "\n", errors: str = "strict"
+) -> Iterator[IO[str]]:
     """Write a UTF-8 text file that replaces `target` only when the block ends without an error.
 
     Args:
         target: the file; its folder must exist.
         mode: the new file's permission bits, from its first byte on.
-        newline: as for `open`.
+        newline, errors: as for `open`.
 
     Raises:
         OSError: as the system says; `target` is then untouched and nothing is left beside it.
@@ -63,7 +65,7 @@ def whole_file(target: Path, *, mode: int = 0o600, newline: str | None = "\n") -
     partial = Path(name)
     try:
         os.fchmod(descriptor, mode)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline=newline) as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline=newline, errors=errors) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -12,7 +12,11 @@ HermesStateError
     ├── MemoryFull                        36   the change would pass the limit
     ├── AmbiguousMatch                    37   a text fits several entries
     ├── EntryNotFound                     38   a text or id fits no entry
-    └── UnsafeMemory                      39   the text reads like an attack on the agent
+    ├── UnsafeMemory                      39   the text reads like an attack on the agent
+    ├── MemoryBusy                        40   another process is writing the memory file
+    ├── MemoryWriteFailed                 41   a memory file could not be written; it is as it was
+    ├── HostNamesTaken                    42   the import names that plug-ins expect belong to a real agent
+    └── WriteDenied                       43   a person was asked and said no
 """
 
 from __future__ import annotations
@@ -180,3 +184,49 @@ class UnsafeMemory(MemoryFault):
         self.rule = rule
         self.excerpt = excerpt
         self.intent = intent
+
+
+class MemoryBusy(MemoryFault):
+    """Another process kept a memory file locked for too long; nothing was changed."""
+
+    exit_code = 40
+    retryable = True
+
+    def __init__(self, path: str, *, waited_s: float) -> None:
+        super().__init__(f"{path} is being written by another process; nothing was changed", hint="try again")
+        self.path = path
+        self.waited_s = waited_s
+
+
+class MemoryWriteFailed(MemoryFault):
+    """A memory file could not be written; it is as it was before."""
+
+    exit_code = 41
+    retryable = True
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} could not be written: {reason}; it is as it was", hint="check its modes and the disk")
+        self.path = path
+        self.reason = reason
+
+
+class HostNamesTaken(MemoryFault):
+    """The import names that plug-ins expect belong to an agent that is really installed; nothing was changed."""
+
+    exit_code = 42
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"the agent at {place} is importable, so plug-ins get its modules and not ours",
+            hint="that works as it is; `beside_real=True` puts ours before it",
+        )
+        self.place = place
+
+
+class WriteDenied(MemoryFault):
+    """A person was asked whether memory may change, and said no; nothing was changed."""
+
+    exit_code = 43
+
+    def __init__(self) -> None:
+        super().__init__("Memory write denied by user. The change was not saved.")

@@ -70,7 +70,14 @@ def _key(
 ) -> Any:
     """A field that is read from `path`; `strict`: a string is no boolean here."""
     rule = {"path": path, "about": about, "least": least, "most": most, "choices": choices, "strict": strict}
-    return field(default=default, metadata=rule | {"aliases": aliases})
+    rule |= {"aliases": aliases, "default": default}
+    if isinstance(default, MappingProxyType):
+        return field(default_factory=_nothing, metadata=rule)
+    return field(default=default, metadata=rule)
+
+
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +127,7 @@ class MemorySettings:
     recall_placement: str = _key(
         "memory.recall_placement", "system", "where recall goes: system prompt or user message", choices=PLACEMENTS
     )
-    recall_max_chars: int = _key("memory.recall_max_chars", 6000, "characters of recall in one turn", least=100)
+    recall_max_chars: int = _key("memory.recall_max_chars", 8000, "characters of recall in one turn", least=100)
     prefetch_spill_enabled: bool = _key(
         "memory.prefetch_spill_enabled", False, "the peer's key; recall above the budget is cut here, never spilled"
     )
@@ -159,7 +166,7 @@ class MemorySettings:
         strict=True,
     )
     # --- not from a key -----------------------------------------------------------------------------------------
-    provider_sections: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    provider_sections: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -197,9 +204,9 @@ class MemorySettings:
             if raw is None:
                 continue
             try:
-                values[spec.name] = _converted(spec.default, raw, spec.metadata)
+                values[spec.name] = _converted(spec.metadata["default"], raw, spec.metadata)
             except _Unusable as error:
-                findings.append(Finding(key=path, message=f"{error}; {spec.default!r} holds"))
+                findings.append(Finding(key=path, message=f"{error}; {spec.metadata['default']!r} holds"))
         section = tree.get("memory")
         if section is not None and not isinstance(section, dict):
             findings.append(Finding(key="memory", message=f"a mapping is wanted, not {section!r}; the defaults hold"))
@@ -210,7 +217,7 @@ class MemorySettings:
     def describe(cls) -> list[Key]:
         """Every key that is read, in order."""
         return [
-            Key(path=spec.metadata["path"], default=spec.default, about=spec.metadata["about"])
+            Key(path=spec.metadata["path"], default=spec.metadata["default"], about=spec.metadata["about"])
             for spec in fields(cls)
             if "path" in spec.metadata
         ]

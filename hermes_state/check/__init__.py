@@ -30,6 +30,7 @@ _STEPS: tuple[tuple[str, Callable[[Collector], None]], ...] = (
     ("messages", transcripts.columns),
     ("content", transcripts.content),
     ("index", indexed.index),
+    ("memories", indexed.memories),
 )
 
 
@@ -56,7 +57,7 @@ def check(
         for name, step in _STEPS:
             if progress is not None:
                 progress(name)
-            collector.run(name, step, unreadable=Kind.INDEX if name == "index" else Kind.DAMAGED)
+            collector.run(name, step, unreadable=Kind.INDEX if name in ("index", "memories") else Kind.DAMAGED)
     except (KeyboardInterrupt, Interrupted):
         collector.interrupted = True
     return collector.report()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from hermes_state import index_zones
+from hermes_state import index_zones, memory_index
 from hermes_state.check.report import Kind
 from hermes_state.check.transcripts import in_pieces
 from hermes_state.engine import fts, soundness
@@ -42,6 +42,14 @@ def index(collector: Collector) -> None:
         _zones(connection, collector, stand)
     _entries(collector)
     _strangers(collector)
+
+
+def memories(collector: Collector) -> None:
+    """The index of curated memories has every entry and nothing else."""
+    with collector.snapshot() as connection:
+        if fts.is_available(connection):
+            for where, what in memory_index.differences(connection):
+                collector.add(Kind.INDEX, where, what)
 
 
 def _zones(connection: Connection, collector: Collector, stand: Mark) -> None:

@@ -22,7 +22,8 @@ def pages(collector: Collector) -> None:
     """SQLite's own view of its pages and b-trees. Those of the index are told apart: it can be built anew."""
     with collector.snapshot() as connection:
         for complaint in soundness.unsound(connection, full=collector.full):
-            kind = Kind.INDEX if soundness.INDEX_TABLE in complaint.name else Kind.DAMAGED
+            is_index = any(name in complaint.name for name in soundness.INDEX_TABLES)
+            kind = Kind.INDEX if is_index else Kind.DAMAGED
             kind = Kind.UNUSED if complaint.is_unused_space else kind
             collector.add(kind, complaint.name or "pages", complaint.what)
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hermes_state.commands.contract_packs import JOINED, PACK
+from hermes_state.commands.contract_repositories import REPOSITORY_SHAPES, SNAPSHOT
+
 Shape = dict[str, Any]
 
 SESSION: Shape = {
@@ -171,7 +174,13 @@ BACKUP: Shape = {
     "incomplete": [NAMED_REASON],
     "unsound": {"<path>": "text"},
     "left_out": [{"path": "text", "reason": "text", "files": "integer", "bytes": "integer"}],
-    "secrets": {"policy": "text", "left_out": ["text"], "redacted": {"<path>": ["text"]}},
+    "secrets": {
+        "policy": "text",
+        "left_out": ["text"],
+        "redacted": {"<path>": ["text"]},
+        "databases": {"<path>": {"<column>": "integer"}},
+        "unsearched": ["text"],
+    },
     "databases": [{"path": "text", "kind": "text", "schema": "text", "rows": {"<table>": "integer"}}],
     "external_refused": [PATH_REASON],
     "pruned": ["text"],
@@ -212,6 +221,7 @@ RECORDS: dict[str, Shape] = {
     "Context": CONTEXT,
     "ImportReport": IMPORT_REPORT,
     "CheckReport": CHECK_REPORT,
+    "Snapshot": SNAPSHOT,
 }
 SIZES: Shape = {"main": "integer", "wal": "integer"}
 COPY: Shape = {"path": "text", "bytes": "integer"}
@@ -346,19 +356,10 @@ SHAPES: dict[str, Shape] = {
         "checks": [{"name": "text", "status": "text", "message": "text", "fix": "text"}],
     },
     "backup": BACKUP,
+    **REPOSITORY_SHAPES,
     "restore": RESTORE,
-    "restore --merge": {
-        "home": "text",
-        "archive": "text",
-        "sessions_added": "integer",
-        "messages_added": "integer",
-        "memories_added": "integer",
-        "files_added": ["text"],
-        "equal": "integer",
-        "differences": [{"path": "text", "what": "text"}],
-        "retitled": [["text"]],
-        "notices": ["text"],
-    },
+    "restore --merge": JOINED,
+    "restore --merge --dry-run": JOINED,
     "verify": VERIFICATION,
     "list": {
         "path": "text",
@@ -383,6 +384,8 @@ SHAPES: dict[str, Shape] = {
             {"name": "text", "change": "text", "before": "MemberState or null", "after": "MemberState or null"}
         ],
     },
+    "pack": PACK,
+    "unpack": JOINED,
     "completion": {"shell": "text", "script": "text", "install": "text"},
 }
 ERROR: Shape = {"error": {"kind": "text", "message": "text", "hint": "text", "retryable": "true or false"}}

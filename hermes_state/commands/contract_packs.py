@@ -1,4 +1,4 @@
-"""The JSON that `pack` and `unpack` promise, and the events of long work."""
+"""The JSON that `pack`, `unpack` and merges promise, and the events of long work."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ PACK: Shape = {
     "parts": "any",
     "secrets": {"policy": "text", "left_out": ["text"], "redacted": {"<path>": ["text"]}, "replaced": "integer"},
 }
-UNPACK: Shape = {
+# Of `unpack` and of `restore --merge`.
+JOINED: Shape = {
     "home": "text",
-    "pack": "text",
+    "archive": "text",
     "dry_run": "true or false",
-    "partial": "true or false",
     "sessions_added": "integer",
     "sessions_extended": ["text"],
+    "sessions_beside": [["text"]],
     "messages_added": "integer",
     "memories_added": "integer",
     "files_added": ["text"],

@@ -35,6 +35,9 @@ OURS = {
         "show": "backup.show:show_command",
         "extract": "backup.extract:extract_command",
         "diff": "backup.diff:diff_command",
+        "pack": "backup.pack:pack_command",
+        "unpack": "backup.unpack:unpack_command",
+        "repo": "repo:repo",
         "completion": "completion:completion",
     }.items()
 }

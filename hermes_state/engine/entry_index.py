@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import Column, Integer, MetaData, String, Table, select
+from sqlalchemy import Column, Integer, MetaData, String, Table, func, literal_column, select
 
 from hermes_state.engine.lookups import rows
 from hermes_state.text import FTS5_TOKENIZE, index_text, segment
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # Beyond any key.
 MAX_KEY = 2**63 - 1
+# What FTS5 keeps for each entry beside its words: `name_docsize` has a row for each, `bm25` needs it.
 _EXISTS = "SELECT 1 FROM sqlite_master WHERE name = ?"
 
 
@@ -55,6 +56,18 @@ class EntryIndex:
         self._table = Table(name, MetaData(), Column("rowid", Integer), Column(name, String))
         self._insert = f"INSERT INTO {name} (rowid, words, grams) VALUES (?, ?, ?)"  # noqa: S608  as all below
         self._delete = f"INSERT INTO {name} ({name}, rowid, words, grams) VALUES ('delete', ?, ?, ?)"  # noqa: S608
+        self._command = f"INSERT INTO {name} ({name}) VALUES (?)"  # noqa: S608
+        self._best = f"SELECT rowid, bm25({name}) FROM {name} WHERE {name} MATCH ? ORDER BY rank LIMIT ?"  # noqa: S608
+        counted, source = f"{name}_docsize", key.table.name
+        self._counts = f"SELECT (SELECT count(*) FROM {source}), (SELECT count(*) FROM {counted})"  # noqa: S608
+        self._missing = (
+            f"SELECT k.{key.name} FROM {source} AS k LEFT JOIN {counted} AS d ON d.id = k.{key.name}"  # noqa: S608
+            f" WHERE d.id IS NULL ORDER BY 1"
+        )
+        self._strangers = (
+            f"SELECT d.id FROM {counted} AS d LEFT JOIN {source} AS k ON k.{key.name} = d.id"  # noqa: S608
+            f" WHERE k.{key.name} IS NULL ORDER BY 1"
+        )
         self._newest = (
             f"SELECT rowid FROM {name} WHERE {name} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"  # noqa: S608
         )
@@ -112,3 +125,53 @@ class EntryIndex:
             .limit(limit)
         )
         return list(connection.execute(query).scalars())
+
+    def best(
+        self,
+        connection: Connection,
+        expression: str,
+        *,
+        conditions: Sequence[ColumnElement[bool]] = (),
+        limit: int,
+    ) -> list[tuple[int, float]]:
+        """The keys of the rows that answer an expression best by BM25, with their scores (higher is better).
+
+        Every match is scored, which costs some microseconds each.
+
+        Args:
+            conditions: on the key's table.
+        """
+        if not conditions:
+            return [(row[0], -row[1]) for row in rows(connection, self._best, (expression, limit))]
+        index = self._table
+        score = func.bm25(literal_column(self.name)).label("score")
+        query = (
+            select(index.c.rowid, score)
+            .select_from(index)
+            .join(self._key.table, self._key == index.c.rowid + 0)
+            .where(index.c[self.name].op("MATCH")(expression), *conditions)
+            .order_by(score)
+            .limit(limit)
+        )
+        return [(row[0], -row[1]) for row in connection.execute(query)]
+
+    def counts(self, connection: Connection) -> tuple[int, int]:
+        """How many rows the table has, and how many of them the index; a row without tokens is never in it."""
+        of_table, of_index = rows(connection, self._counts)[0]
+        return of_table, of_index
+
+    def missing(self, connection: Connection) -> list[int]:
+        """The keys of rows that the index does not have."""
+        return [row[0] for row in rows(connection, self._missing)]
+
+    def strangers(self, connection: Connection) -> list[int]:
+        """The keys that the index has and the table has not."""
+        return [row[0] for row in rows(connection, self._strangers)]
+
+    def optimize(self, connection: Connection) -> None:
+        """Merge all of it; what was deleted leaves the index for good."""
+        connection.exec_driver_sql(self._command, ("optimize",))
+
+    def check_structure(self, connection: Connection) -> None:
+        """Let FTS5 check its own b-trees, in a write transaction; an unsound one is an error of SQLite."""
+        connection.exec_driver_sql(self._command, ("integrity-check",))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from hermes_state.engine.fts import Document
 
-# The full-text index, and the beginning of its shadow tables' names.
-INDEX_TABLE = "message_index"
+# The full-text indexes, and the beginnings of their shadow tables' names.
+INDEX_TABLES = ("message_index", "memory_index", "fact_index")
 # `Tree 30 page 43: btreeInitPage() returns error code 11`: the root page of the b-tree, and the page.
 _TREE = re.compile(r"\bTree (\d+)\b")
 # Tokens of each column of an entry that are looked for, in their order, from its start.
@@ -27,7 +27,12 @@ _PROVED_TOKENS = 40
 _STRANGERS = (
     "SELECT d.id FROM message_index_docsize AS d LEFT JOIN messages AS m ON m.id = d.id WHERE m.id IS NULL ORDER BY 1"
 )
-_ANY_SEARCH = """SELECT rowid FROM message_index WHERE message_index MATCH '"0"' LIMIT 1"""
+_ANY_SEARCHES = {
+    "message_index": """SELECT rowid FROM message_index WHERE message_index MATCH '"0"' LIMIT 1""",
+    "memory_index": """SELECT rowid FROM memory_index WHERE memory_index MATCH '"0"' LIMIT 1""",
+    "fact_index": """SELECT rowid FROM fact_index WHERE fact_index MATCH '"0"' LIMIT 1""",
+}
+_INDEXES = "SELECT name FROM sqlite_master WHERE name IN ('message_index', 'memory_index', 'fact_index')"
 _HOLDS = "SELECT count(*) FROM message_index WHERE message_index MATCH ? AND rowid = ?"
 # Lines of an integrity check that are asked for; SQLite stops after so many.
 _MOST_LINES = 10_000
@@ -67,10 +72,11 @@ def unsound(connection: Connection, *, full: bool) -> list[Complaint]:
         full: also compare every index with its table, entry by entry.
     """
     driver: Any = connection.connection.driver_connection
-    if fts.tokens_in(connection).exists(connection) and fts.tokens_in(connection).is_available(connection):
-        # FTS5's part of the check takes the structure of the index from this connection's last search, and calls the
+    if fts.tokens_in(connection).is_available(connection):
+        # FTS5's part of the check takes the structure of an index from this connection's last search, and calls the
         # index corrupt when others have written since. A search looks anew.
-        _collect(driver, _ANY_SEARCH, [])
+        for name in connection.exec_driver_sql(_INDEXES).scalars().all():
+            _collect(driver, _ANY_SEARCHES[name], [])
     return complaints(driver, "integrity_check" if full else "quick_check")
 
 
@@ -100,7 +106,7 @@ def _complaint(line: str, names: dict[str, str], table: str = "") -> Complaint:
     match = _TREE.search(line)
     if match:
         return Complaint(names.get(match[1], table), line)
-    return Complaint(INDEX_TABLE if INDEX_TABLE in line else table, line)
+    return Complaint(next((name for name in INDEX_TABLES if name in line), table), line)
 
 
 def _collect(driver: Any, statement: str, lines: list[str]) -> bool:

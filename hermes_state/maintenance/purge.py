@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_state import memory_index
 from hermes_state.engine import outside, upkeep
 from hermes_state.errors import ReadOnlyStore, StoreDamaged
 from hermes_state.maintenance.sizes import copies_of, sizes_of
@@ -65,6 +66,7 @@ def purge(
     if index.is_available:
         _rewrite(index)
     with engine.write() as connection:
+        memory_index.purge(connection)
         upkeep.forget_statistics(connection)
     maintenance.vacuum(while_open=while_open)
     emptied = maintenance.checkpoint()

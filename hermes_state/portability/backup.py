@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import HomeInUse, InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
-from hermes_state.portability import apart, databases, external
+from hermes_state.portability import apart, databases, external, hints, redacting
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -28,6 +28,8 @@ from hermes_state.portability.writer import Options, Written, write_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from hermes_state.portability.redacting import Redaction
 
 # What was left out is listed up to this many entries; the whole manifest must stay readable in memory.
 _MAX_LEFT_OUT = 5_000
@@ -173,7 +175,9 @@ class HomeReading:
         self.unsound: dict[str, str] = {}
         self.roots: dict[str, tuple[Path, Collection]] = {}
         self.copies: dict[str, databases.Copy] = {}
+        self.raw: dict[str, Path] = {}
         self.redacted: dict[str, Redacted] = {}
+        self.redactions: dict[str, Redaction | None] = {}
         self.secrets_left_out: list[str] = []
         self.done = self.total = 0
 
@@ -250,10 +254,15 @@ class HomeReading:
                 except StoreDamaged as error:
                     self.unsound[name] = error.message
                     collection.found += beside(base, found)  # it goes in as it is, for whoever can salvage it
+                    if apart.is_held(source, held):
+                        self.raw[name] = self.stage / f"{len(self.raw)}.raw"
+                        apart.raw_copy(source, self.raw[name])
                 except (StoreBusy, StoreUnavailable) as error:
                     self.report.omit(name, error.message)
                     collection.found.remove(found)
                 else:
+                    if self.wanted.secrets is not Policy.INCLUDE:
+                        self.redactions[name] = redacting.of_copy(self.copies[name], self.wanted.secrets)
                     if self.copies[name].damage:
                         self.unsound[name] = self.copies[name].damage
                     self.total += self.copies[name].path.stat().st_size - found.size
@@ -262,9 +271,9 @@ class HomeReading:
 
     def _copy_database(self, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
         target = self.stage / f"{len(self.copies)}.db"
-        status = source.stat(follow_symlinks=False)
-        make = apart.copy_apart if (status.st_dev, status.st_ino) in held else databases.copy
-        return make(source, target, keep_indexes=self.wanted.keep_indexes)
+        is_redacted = self.wanted.secrets is Policy.REDACT  # an index holds what its rows hold
+        keep_indexes = self.wanted.keep_indexes and not is_redacted
+        return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
@@ -279,17 +288,27 @@ class HomeReading:
             required_restore=("rebuild-indexes",) if rebuild else (),
             facts={
                 "product": {"name": "hermes-state", "version": __version__},
-                "origin": {"platform": sys.platform, "user": _user(), "home": str(Path.home())},
+                "origin": {"platform": sys.platform, "user": user_name(), "home": str(Path.home())},
                 "databases": dict(sorted(described.items())),
                 **self._left_out(),
                 "secrets": {
                     "policy": self.wanted.secrets.value,
                     "left_out": self.secrets_left_out[:MAX_LISTED],
                     "redacted": {name: list(item.keys) for name, item in self.redacted.items()},
+                    **redacting.facts(self.redactions),
                 },
+                **self._hints(),
                 **({"quick": True} if self.wanted.quick else {}),
             },
         )
+
+    def _hints(self) -> dict[str, Any]:
+        """The absolute paths in settings and stores, which lead nowhere on another machine."""
+        found = list(hints.in_settings(self.home, {name: item.keys for name, item in self.redacted.items()}))
+        for name, copy in self.copies.items():
+            if not copy.damage:
+                found += hints.in_database(copy.path, name)
+        return {"relocation": [hint.as_json() for hint in found[: hints.MAX_HINTS]]} if found else {}
 
     def _left_out(self) -> dict[str, Any]:
         items = [(root, item) for root, (_, collection) in self.roots.items() for item in collection.left_out]
@@ -335,7 +354,7 @@ class HomeReading:
         redacted = self.redacted.get(name)
         if redacted is not None and redacted.content is not None:
             return io.BytesIO(redacted.content), len(redacted.content)
-        content = open_steady(path)
+        content = open_steady(self.raw.get(name, path))
         if not content.is_steady:
             self.report.cut_short(name, "it changed each time it was read")
         return content.stream, content.size
@@ -365,7 +384,8 @@ def _described(copy: databases.Copy) -> dict[str, Any]:
     }
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Who makes backups here."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name

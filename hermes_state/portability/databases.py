@@ -30,7 +30,8 @@ SIDECARS = ("-wal", "-shm", "-journal")
 _BUSY_MS = 10_000
 # How often a copy begins again because the schema changed under it.
 _TRIES = 3
-_OUR_INDEX = "message_index"
+# Full-text indexes of our own: each is built anew where it is missing, by whoever asks it first at the latest.
+_OUR_INDEXES = ("message_index", "memory_index", "fact_index")
 # The index of our store is gone: the next search, or a restore, builds it. `hermes_state.index` reads it so.
 _FORGET_OUR_INDEX = "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"
 
@@ -162,11 +163,11 @@ def kind_of(schema: list[Entry]) -> Kind:
 
 def _left_out(connection: Any, kind: Kind, schema: list[Entry]) -> list[DerivedIndex]:
     if kind is Kind.OURS:
-        create = next((entry.sql for entry in schema if entry.name == _OUR_INDEX and entry.sql), None)
         known = {row[1] for row in connection.execute("PRAGMA table_info(store_state)")}
-        if create is None or not {"indexed_through", "segmentation", "rebuild_from"} <= known:
+        if not {"indexed_through", "segmentation", "rebuild_from"} <= known:
             return []
-        return [DerivedIndex(name=_OUR_INDEX, create=create, triggers=())]
+        made = {entry.name: entry.sql for entry in schema if entry.name in _OUR_INDEXES and entry.sql}
+        return [DerivedIndex(name=name, create=create, triggers=()) for name, create in made.items()]
     if kind is Kind.HERMES and not _is_being_rebuilt(connection):
         return [index for index in find(schema) if index.name.startswith("messages_fts") and _opens(connection, index)]
     return []
@@ -203,7 +204,7 @@ def _described(target: Path, kind: Kind, indexes: list[DerivedIndex]) -> Copy:
             schema=_version(connection, kind),
             rows=_counts(connection, kind),
             left_out=tuple(index.name for index in indexes),
-            indexes=tuple(index for index in indexes if index.name != _OUR_INDEX),
+            indexes=tuple(index for index in indexes if index.name not in _OUR_INDEXES),
             damage=check(connection),
         )
 

@@ -12,11 +12,16 @@ if TYPE_CHECKING:
 FORMAT = "hermes-state-archive"
 # The highest version this code reads, and the one it writes.
 VERSION = 1
+# A pack is the same container with other content: `docs/pack-format.md`.
+PACK_FORMAT = "hermes-state-pack"
+PACK_VERSION = 1
+VERSIONS = {FORMAT: VERSION, PACK_FORMAT: PACK_VERSION}
 SUFFIX, SUFFIX_ENCRYPTED = ".tar.zst", ".tar.zst.age"
 
 # What a reader must know, by what it does. Restoring needs reading.
 READ_FEATURES: frozenset[str] = frozenset()
 RESTORE_FEATURES: frozenset[str] = frozenset({"rebuild-indexes"})
+PACK_FEATURES: frozenset[str] = frozenset()
 
 # --- members ------------------------------------------------------------------------------------------------------
 
@@ -24,6 +29,8 @@ MANIFEST, REPORT, DIGESTS = "manifest.json", "report.json", "digests.sha256"
 OWN_MEMBERS = 3
 # The roots that this version writes; a reader takes any that the manifest declares.
 HOME_ROOT, EXTERNAL_ROOT = "home", "external"
+# The roots of a pack.
+SESSIONS, MEMORIES, CONFIG, SKILLS = PACK_ROOTS = ("sessions", "memories", "config", "skills")
 # [mode bits] of our own members: they tell what a home holds, so nobody else reads them after `tar -x`.
 OWN_MODE = 0o600
 # [mode bits] that a header can hold.

@@ -15,9 +15,11 @@ from hermes_state.portability.format import (
     HOME_ROOT,
     MAX_JSON_BYTES,
     MAX_LISTED,
+    PACK_FEATURES,
     READ_FEATURES,
     RESTORE_FEATURES,
     VERSION,
+    VERSIONS,
 )
 from hermes_state.portability.names import ROOT
 
@@ -35,11 +37,11 @@ class Manifest:
     """The first member.
 
     Attributes:
-        roots: root name to the folder it was read from; `home` is always there.
+        roots: root name to the folder it was read from; `home` is always there, but in a pack.
         required_read, required_restore: what a reader must know; see `format.READ_FEATURES`.
         archive_id: 32 hex digits, random.
         created_at: aware, UTC.
-        version: of the format.
+        format, version: an archive of a home, or a pack.
         facts: every other field (`product`, `origin`, `databases`, `left_out`, …), JSON values.
     """
 
@@ -48,12 +50,13 @@ class Manifest:
     required_restore: tuple[str, ...] = ()
     archive_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    format: str = FORMAT
     version: int = VERSION
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         wrong = [name for name in self.roots if not ROOT.match(name)]
-        if wrong or HOME_ROOT not in self.roots:
+        if wrong or (self.format == FORMAT and HOME_ROOT not in self.roots):
             raise InvalidValue(f"an archive's roots are {HOME_ROOT!r} and others like it, not {wrong or {*self.roots}}")
         if _OWN & {*self.facts}:
             raise InvalidValue(f"fields of the format can't be facts: {', '.join(sorted(_OWN & {*self.facts}))}")
@@ -61,7 +64,7 @@ class Manifest:
     def as_json(self) -> dict[str, Any]:
         """The fields in the order a person reads them."""
         return {
-            "format": FORMAT,
+            "format": self.format,
             "version": self.version,
             "required": {"read": list(self.required_read), "restore": list(self.required_restore)},
             "archive_id": self.archive_id,
@@ -76,7 +79,8 @@ class Manifest:
         Raises:
             ArchiveUnsupported: names the features.
         """
-        _refuse_unknown("restoring", self.required_restore, RESTORE_FEATURES)
+        known = RESTORE_FEATURES if self.format == FORMAT else PACK_FEATURES
+        _refuse_unknown("restoring", self.required_restore, known)
 
 
 def dump(value: Mapping[str, Any]) -> bytes:
@@ -103,15 +107,16 @@ def parse(raw: bytes, path: str) -> Manifest:
         ArchiveDamaged: ours, and not as it was written.
     """
     found = load(raw, "manifest.json")
-    if found.get("format") != FORMAT:
+    format_ = found.get("format")
+    if not isinstance(format_, str) or format_ not in VERSIONS:
         if not _TRAITS.issubset(found):
             raise ArchiveForeign(path, "its manifest.json is another program's")
-        raise _damaged(f"its format is {found.get('format')!r}")
+        raise _damaged(f"its format is {format_!r}")
     version = found.get("version")
     if type(version) is not int or version < 1:
         raise _damaged(f"its version is {version!r}")
-    if version > VERSION:
-        raise ArchiveUnsupported(f"{path} has format version {version}; this program reads up to {VERSION}")
+    if version > VERSIONS[format_]:
+        raise ArchiveUnsupported(f"{path} has format version {version}; this program reads up to {VERSIONS[format_]}")
     required = _required(found.get("required"))
     _refuse_unknown("reading", required["read"], READ_FEATURES)
     try:
@@ -121,6 +126,7 @@ def parse(raw: bytes, path: str) -> Manifest:
             required_restore=required["restore"],
             archive_id=_archive_id(_text(found, "archive_id")),
             created_at=_instant(_text(found, "created_at")),
+            format=format_,
             version=version,
             facts={name: value for name, value in found.items() if name not in _OWN},
         )

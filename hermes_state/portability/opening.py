@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from hermes_state.errors import ArchiveForeign
 from hermes_state.portability import foreign
 from hermes_state.portability.foreign_tar import open_tar
 from hermes_state.portability.foreign_zip import open_zip
-from hermes_state.portability.format import HOME_ROOT, Limits
+from hermes_state.portability.format import FORMAT, HOME_ROOT, Limits
 from hermes_state.portability.reader import Archive, open_archive
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Source:
         self.path, self.size = archive.path, archive.size
         self.is_proven = isinstance(archive, Archive)
         if isinstance(archive, Archive):
+            if archive.manifest.format != FORMAT:
+                raise ArchiveForeign(str(archive.path), "a pack", hint="`hermes-state unpack` brings in what it holds")
             archive.manifest.check_restorable()
             self.kind, self.notices = "hermes-state", []
             self.facts, self.roots = dict(archive.manifest.facts), dict(archive.manifest.roots)

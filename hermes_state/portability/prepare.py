@@ -6,6 +6,9 @@ import shutil
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import select
+
+from hermes_state import memory_index
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import translated
 from hermes_state.errors import StoreDamaged
@@ -15,11 +18,14 @@ from hermes_state.portability.databases import MAGIC, Kind, check, kind_of, read
 from hermes_state.portability.derived import DerivedIndex
 from hermes_state.portability.relocate import Map, Moved, relocate_database
 from hermes_state.portability.tables import schema_of, uri
+from hermes_state.schema import memories
 from hermes_state.store import SessionDB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+    from hermes_state.engine import Engine
 
 
 def databases_in(root: Path) -> Iterator[Path]:
@@ -100,12 +106,21 @@ def _complete_ours(path: Path) -> None:
     snapshots = path.parent / SNAPSHOT_DIR
     had_snapshots = snapshots.exists()
     with SessionDB.open(path, synchronous="NORMAL") as db:
-        index = MessageIndex(db.engine)
-        if index.is_available:
-            index.catch_up()
+        complete_indexes(db.engine)
     path.with_name(f"{path.name}.lock").unlink(missing_ok=True)  # nobody else ever had this file open
     if not had_snapshots and snapshots.exists():  # of before the migration: the archive is just that
         shutil.rmtree(snapshots)
+
+
+def complete_indexes(engine: Engine) -> None:
+    """Bring the full-text indexes of a store of ours up to date, where this SQLite can."""
+    index = MessageIndex(engine)
+    if not index.is_available:
+        return
+    index.catch_up()
+    with engine.write() as connection:
+        if connection.execute(select(memories.c.pk).limit(1)).first() is not None:
+            memory_index.catch_up(connection)
 
 
 def _rebuild(path: Path, indexes: list[DerivedIndex]) -> None:

@@ -36,7 +36,7 @@ _PATH_FIELD = re.compile(
 )
 _ABSOLUTE = re.compile(r"/[^/\s]|[A-Za-z]:[\\/]")
 # Columns that hold paths, by whose database it is.
-_COLUMNS = {
+COLUMNS = {
     Kind.OURS: (("sessions", "cwd"), ("sessions", "git_root")),
     Kind.HERMES: (("sessions", "cwd"), ("sessions", "git_repo_root")),
     Kind.OTHER: (),
@@ -115,7 +115,7 @@ def _relocate_file(file: Path, root: Path, final: Path, prefixes: Map, result: R
         if new != value.text:
             changes[value.start] = (value, new)
             result.moved.append(Moved(path=name, key=value.key, old=value.text, new=new))
-        if value.is_text and _ABSOLUTE.match(new) and "\n" not in new and not _exists(new, root, final):
+        if value.is_text and is_absolute(new) and not _exists(new, root, final):
             result.missing.append((name, value.key, new))
     if changes:
         status = file.stat()
@@ -142,6 +142,11 @@ def _exists(text: str, root: Path, final: Path) -> bool:
         return False
 
 
+def is_absolute(text: str) -> bool:
+    """Whether a value is an absolute path of any system, and nothing else."""
+    return bool(_ABSOLUTE.match(text)) and "\n" not in text
+
+
 def relocate_link(target: str, prefixes: Map) -> str:
     """What a link is to say in the new place."""
     return prefixes.path(target)
@@ -158,8 +163,8 @@ def relocate_database(database: Path, name: str, prefixes: Map) -> Iterable[Move
         connection.execute("BEGIN IMMEDIATE")
         moved = [
             Moved(path=name, key=f"{table}.{column}", old=old, new=new, count=count)
-            for table, column in _COLUMNS[kind]
-            if _has_column(connection, table, column)
+            for table, column in COLUMNS[kind]
+            if has_column(connection, table, column)
             for old, new in prefixes.pairs.items()
             if (count := _relocate_column(connection, table, column, old, new))
         ]
@@ -167,7 +172,8 @@ def relocate_database(database: Path, name: str, prefixes: Map) -> Iterable[Move
     return moved
 
 
-def _has_column(connection: Any, table: str, column: str) -> bool:
+def has_column(connection: Any, table: str, column: str) -> bool:
+    """Whether a table has a column; not every version of a program has all of them."""
     query = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"
     return bool(connection.execute(query, (table, column)).fetchone()[0])
 

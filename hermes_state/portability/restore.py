@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.errors import DiskFull, HermesStateError, HomeInUse, NotFound
-from hermes_state.portability import prepare, swap, target, units
+from hermes_state.portability import hints, prepare, swap, target, units
 from hermes_state.portability.build import Builder, Built
 from hermes_state.portability.databases import SIDECARS, is_open_elsewhere
 from hermes_state.portability.external import is_forbidden
@@ -169,6 +169,8 @@ class Restoring:
             journal = Journal(stage=Path(folder), home=self.home)
             journal.new.mkdir()
             result = self.build(journal, writes=target.is_settings)
+            stored = [hint for hint in self._hints(result.source) if hint.is_stored]
+            result.moved += hints.moved(stored, self._prefixes(result.source))
         if self.home.is_dir():
             result.replaced = [name for name in target.present(self.home) if self.selection.takes(name)]
         return result
@@ -234,15 +236,25 @@ class Restoring:
         builder.finish()
         relocation = relocate_files(journal.new, self.home, prefixes)
         result.moved = [*built.moved, *relocation.moved, *moved]
-        result.missing = relocation.missing
+        here = {path.name for path in journal.new.iterdir()}
+        result.missing = [*relocation.missing, *hints.missing(self._hints(source), prefixes, self.home, here)]
         reached("built")
         return result
+
+    def _hints(self, source: Source) -> list[hints.Hint]:
+        return [hint for hint in hints.of_manifest(source.facts) if self.selection.takes(hint.member)]
 
     def _prefixes(self, source: Source) -> Map:
         prefixes = dict(self.asked.prefixes)
         origin = source.roots.get(HOME_ROOT, "")
         if origin:
             prefixes.setdefault(origin, str(self.home))
+        told = source.facts.get("origin")
+        old_user = told.get("home") if isinstance(told, dict) else None
+        if isinstance(old_user, str):
+            outside = [hint for hint in hints.of_manifest(source.facts) if not hint.value.startswith(f"{origin}/")]
+            for old, new in hints.moves(outside, old_user, Path.home()).items():
+                prefixes.setdefault(old, new)
         return Map(prefixes)
 
     def _external_refusal(self, source: Source) -> Callable[[str], str]:

@@ -5,7 +5,7 @@ The full-text index over the entries is derived data and not here.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
 from hermes_state.schema.naming import metadata
 
@@ -20,6 +20,7 @@ memories = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
     Column("content", Text, nullable=False),
+    Column("raw", LargeBinary),  # the bytes as they lie in the file, where they are no UTF-8
 )
 Index("ix_memories_target_status", memories.c.target, memories.c.status)
 Index("ix_memories_replaced_by_pk", memories.c.replaced_by_pk)
@@ -41,6 +42,8 @@ memory_events = Table(
     Column("batch", String, nullable=False),  # changes made together are undone together
     Column("action", String, nullable=False),
     Column("at", BigInteger, nullable=False),
+    Column("position", Integer),  # the entry's place in the file
+    Column("undoes", String),  # the batch that this one took back
     Column("before", Text),
     Column("after", Text),
     Column("origin", Text),  # JSON: who wrote it, in which session, by which call

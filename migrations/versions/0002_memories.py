@@ -16,6 +16,7 @@ TABLES = [
         created_at BIGINT NOT NULL,
         changed_at BIGINT NOT NULL,
         content TEXT NOT NULL,
+        raw BLOB,
         CONSTRAINT pk_memories PRIMARY KEY (pk),
         CONSTRAINT uq_memories_id UNIQUE (id),
         CONSTRAINT fk_memories_replaced_by_pk FOREIGN KEY(replaced_by_pk) REFERENCES memories (pk)
@@ -46,6 +47,8 @@ TABLES = [
         batch VARCHAR NOT NULL,
         action VARCHAR NOT NULL,
         at BIGINT NOT NULL,
+        position INTEGER,
+        undoes VARCHAR,
         "before" TEXT,
         "after" TEXT,
         origin TEXT,

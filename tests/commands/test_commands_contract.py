@@ -20,6 +20,8 @@ from hermes_state.commands.reference import reference
 from hermes_state.errors import HermesStateError
 from hermes_state.portability.format import Entry, Kind
 from hermes_state.portability.manifest import Manifest
+from hermes_state.portability.packs.pack import Wanted, pack
+from hermes_state.portability.repository.backup import back_up
 from hermes_state.portability.writer import write_archive
 from hermes_state.transfer import dump
 
@@ -29,7 +31,16 @@ if TYPE_CHECKING:
     from conftest import Call
 
 # Long work, which tells programs how far it is.
-WATCHED = {"backup", "verify", "restore", "restore --merge", "restore --merge --dry-run", "pack", "unpack"}
+WATCHED = {
+    "backup",
+    "backup --repo DIR",
+    "verify",
+    "restore",
+    "restore --merge",
+    "restore --merge --dry-run",
+    "pack",
+    "unpack",
+}
 # Records of which only some fields are always there.
 OPEN = {"Message"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -85,7 +96,16 @@ def everything(home: Path, store: dict[str, str], tmp_path: Path) -> dict[str, s
         store
         | {"tip": tip.id, "export": str(tmp_path / "all.jsonl"), "new": str(tmp_path / "new")}
         | archives(home.parent)
+        | repository(home)
+        | {"packed": packed(home)}
     )
+
+
+def packed(home: Path) -> str:
+    """A pack of everything."""
+    target = home.parent / "packed.tar.zst"
+    pack(home, target, Wanted(everything=True))
+    return str(target)
 
 
 def archives(folder: Path) -> dict[str, str]:
@@ -99,6 +119,14 @@ def archives(folder: Path) -> dict[str, str]:
         ]
         write_archive(path, Manifest(roots={"home": str(folder)}), entries)
     return {name: str(path) for name, path in paths.items()}
+
+
+def repository(home: Path) -> dict[str, str]:
+    """A repository with two snapshots."""
+    repo = home.parent / "repo"
+    back_up(home, repo)
+    snapshot = back_up(home, repo).snapshot.id
+    return {"repo": str(repo), "snapshot": snapshot}
 
 
 RUNS = {
@@ -129,8 +157,17 @@ RUNS = {
     "db reindex": (),
     "doctor": (),
     "backup": (),
+    "backup --repo DIR": (),
+    "repo list": ("{repo}",),
+    "repo show": ("{repo}",),
+    "repo check": ("{repo}", "--read-data"),
+    "repo prune": ("{repo}", "--keep-last", "1"),
+    "repo forget": ("{repo}", "{snapshot}"),
     "restore": ("{archive}", "--into", "{archive}.home"),
     "restore --merge": ("{archive}",),
+    "restore --merge --dry-run": ("{archive}",),
+    "pack": ("{new}.pack", "--all", "--redact"),
+    "unpack": ("{packed}",),
     "verify": ("{archive}",),
     "list": ("{archive}",),
     "show": ("{archive}",),
@@ -148,7 +185,8 @@ def test_every_documented_shape_is_held() -> None:
 def test_the_json_of_a_command_is_as_documented(call: Call, everything: dict[str, str], command: str) -> None:
     args = [arg.format(**everything) for arg in RUNS[command]]
     words = [
-        {"FILE": everything["new"], "FOLDER/": everything["new"] + "/"}.get(word, word) for word in command.split()
+        {"FILE": everything["new"], "DIR": everything["new"], "FOLDER/": everything["new"] + "/"}.get(word, word)
+        for word in command.split()
     ]
     answer = call(*words, *args, "--json")
     assert answer.exit_code in (0, 1), answer.stderr

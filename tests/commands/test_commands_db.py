@@ -103,7 +103,7 @@ def test_a_reindex_that_fails_is_an_error(call: Call, store: dict[str, str], mon
         raise DiskFull("no space left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(fts, "insert", full)
+        patch.setattr(sqlite_index, "insert", full)
         answer = call("db", "reindex", "--json")
         assert (answer.exit_code, answer.error["kind"]) == (10, "disk_full")
     assert call("search", "redis").exit_code == 0

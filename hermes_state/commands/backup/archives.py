@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hermes_state.commands.invocation import Invocation
-    from hermes_state.portability.crypt import Keys
+    from hermes_state.portability.crypt import Keys, Lock
     from hermes_state.portability.format import Limits
 
 ARCHIVE = click.Path(path_type=Path)
@@ -42,6 +42,46 @@ def key_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ):
         function = option(function)
     return function
+
+
+repo_option = click.option(
+    "--repo", type=ARCHIVE, metavar="DIR", help="A repository: a folder of snapshots that stores what changed."
+)
+
+
+def in_repository(repo: Path, snapshot: Path | None) -> Path:
+    """The path by which a snapshot is opened as archives are."""
+    return repo.expanduser().absolute() / (snapshot or "latest")
+
+
+# Of zstd. Texts get 11 % smaller than with its own default, 3, for 2.5 s of CPU more per 100 MB.
+LEVEL = 7
+level_option = click.option(
+    "--level", type=click.IntRange(1, 19), default=LEVEL, show_default=True, help="Of compression."
+)
+
+
+def lock_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--recipient` and `--passphrase-file`, for archives that are to be encrypted."""
+    for option in (
+        click.option(
+            "--passphrase-file", type=ARCHIVE, metavar="FILE", help="Encrypt with the first line of FILE as passphrase."
+        ),
+        click.option(
+            "--recipient", "-r", "recipients", multiple=True, metavar="KEY", help="Encrypt to an age or SSH key."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def lock(recipients: tuple[str, ...], passphrase_file: Path | None) -> Lock | None:
+    """For whom an archive is to be encrypted; None: for nobody."""
+    from hermes_state.portability.crypt import Lock
+
+    if not recipients and passphrase_file is None:
+        return None
+    return Lock(recipients=recipients, passphrase=passphrase_in(passphrase_file) if passphrase_file else None)
 
 
 trust_option = click.option(

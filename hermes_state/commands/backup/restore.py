@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hermes_state.commands.backup import archives
+from hermes_state.commands.backup import archives, joined
 from hermes_state.commands.backup.watching import give, watching
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
     from hermes_state.portability.crypt import Keys
     from hermes_state.portability.format import Limits
-    from hermes_state.portability.merge import Merged
     from hermes_state.portability.recover import Recovered
     from hermes_state.portability.restore import Asked, Restored
 
@@ -37,10 +36,12 @@ _SHOWN = 10
         "hermes-state restore backup.tar.zst --only skills --only memories/MEMORY.md --force",
         "hermes-state restore hermes-backup-2026-01-31.zip     # a backup that Hermes made",
         "hermes-state restore old-laptop.tar.zst --merge       # its sessions and memories into this home",
+        "hermes-state restore --repo /mnt/usb/home latest      # a snapshot of a repository",
         "hermes-state restore --recover                        # after a crash in the middle",
     ),
 )
 @click.argument("archive", type=archives.ARCHIVE, required=False)
+@archives.repo_option
 @click.option("--into", type=archives.ARCHIVE, metavar="DIR", help="The home to make. Default: the home.")
 @click.option("--dry-run", is_flag=True, help="Prove the archive and say what would be done; change nothing.")
 @click.option("--force", is_flag=True, help="Replace what is there; it is kept beside.")
@@ -69,6 +70,7 @@ _SHOWN = 10
 def restore_command(
     invocation: Invocation,
     archive: Path | None,
+    repo: Path | None,
     into: Path | None,
     dry_run: bool,
     merge: bool,
@@ -85,20 +87,21 @@ def restore_command(
     one step. A crash at any point leaves the old home or the new one; the next restore, or --recover, tidies up. Paths
     that led into the old home lead into the new one. A home that a live process has open is refused.
 
-    Backups (zip) and profile exports (tar.gz) of Hermes are restored too; they carry no digests.
+    Backups (zip) and profile exports (tar.gz) of Hermes are restored too; they carry no digests. With --repo, ARCHIVE
+    is a snapshot of a repository: the beginning of its id, or `latest`, which is also the default.
     """
     home = (into or invocation.home_path()).expanduser().absolute()
     if recover:
         _recover(invocation, home)
         return
+    if repo is not None:
+        archive = archives.in_repository(repo, archive)
     if archive is None:
-        raise click.UsageError("restore what? Give an archive")
+        raise click.UsageError("restore what? Give an archive, or --repo DIR")
     asked = _asked(chosen)
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
     if merge:
-        if dry_run:
-            raise click.UsageError("--merge has no --dry-run: it adds only what is new")
-        _merge(invocation, archive, home, asked, keys, limits, jsonl=jsonl)
+        _merge(invocation, archive, home, asked, keys, limits, jsonl=jsonl, dry_run=dry_run)
         return
     from hermes_state.portability import restore
 
@@ -144,23 +147,24 @@ def _partial(result: Restored) -> PartialSuccess:
 
 
 def _merge(
-    invocation: Invocation, archive: Path, home: Path, asked: Asked, keys: Keys, limits: Limits, *, jsonl: bool
+    invocation: Invocation,
+    archive: Path,
+    home: Path,
+    asked: Asked,
+    keys: Keys,
+    limits: Limits,
+    *,
+    jsonl: bool,
+    dry_run: bool,
 ) -> None:
     from hermes_state.portability.merge import merge
 
     with watching(invocation, "merging", jsonl=jsonl) as tell:
-        result = merge(archive, home, asked, keys=keys, limits=limits, progress=tell)
+        result = merge(archive, home, asked, keys=keys, limits=limits, progress=tell, dry_run=dry_run)
     if invocation.json or jsonl:
-        give(invocation, merge_shape(result), jsonl=jsonl)
+        give(invocation, joined.shape(result, dry_run=dry_run), jsonl=jsonl)
         return
-    invocation.say(
-        f"{one_line(str(home))}: {count(result.sessions, 'session')} with {count(result.messages, 'message')}, "
-        f"{count(result.entries, 'memory', 'memories')} and {count(len(result.files), 'file')} added"
-    )
-    for item in result.differences[:_SHOWN]:
-        invocation.note(f"left as it is here: {one_line(item.path)}: {one_line(item.what)}")
-    for line in _more(result.differences):
-        invocation.note(line)
+    joined.tell(invocation, result, dry_run=dry_run)
 
 
 def _recover(invocation: Invocation, home: Path) -> None:
@@ -224,22 +228,6 @@ def shape(result: Restored, *, dry_run: bool) -> dict[str, Any]:
         "secrets": result.secrets,
         "notices": list(result.source.notices),
         "recovered": [_recovered(item) for item in result.recovered],
-    }
-
-
-def merge_shape(result: Merged) -> dict[str, Any]:
-    """A merge as JSON."""
-    return {
-        "home": str(result.built.home),
-        "archive": str(result.built.source.path),
-        "sessions_added": result.sessions,
-        "messages_added": result.messages,
-        "memories_added": result.entries,
-        "files_added": result.files,
-        "equal": result.equal,
-        "differences": [{"path": item.path, "what": item.what} for item in result.differences],
-        "retitled": [list(pair) for pair in result.retitled],
-        "notices": list(result.built.source.notices),
     }
 
 

@@ -30,17 +30,20 @@ _COLORS = {"sound": "green", "damaged": "red", "foreign": "yellow", "unsupported
     examples=(
         "hermes-state verify backup.tar.zst",
         "hermes-state verify backup.tar.zst.age --identity key.txt",
+        "hermes-state verify --repo /mnt/usb/home 3fa91b              # a snapshot of a repository",
         "hermes-state verify backup.tar.zst --json | jq -r .digest    # note it elsewhere",
         "hermes-state verify backup.tar.zst --expect 5f3c…            # and prove that it is still that one",
     ),
 )
-@click.argument("archive", type=archives.ARCHIVE)
+@click.argument("archive", type=archives.ARCHIVE, required=False)
+@archives.repo_option
 @click.option("--expect", metavar="DIGEST", help="The digest that it must have, as noted when it was made.")
 @archives.trust_option
 @archives.key_options
 def verify_command(
     invocation: Invocation,
-    archive: Path,
+    archive: Path | None,
+    repo: Path | None,
     expect: str | None,
     trust_size: bool,
     identities: tuple[Path, ...],
@@ -56,6 +59,10 @@ def verify_command(
     from hermes_state.portability.progress import Step
     from hermes_state.portability.verify import verify
 
+    if repo is not None:
+        archive = archives.in_repository(repo, archive)
+    if archive is None:
+        raise click.UsageError("verify what? Give an archive, or --repo DIR")
     keys = archives.keys(identities, passphrase_file)
     limits = archives.limits(trust_size=trust_size)
     with watching(invocation, "reading") as tell:

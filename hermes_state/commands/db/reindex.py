@@ -18,14 +18,17 @@ def reindex(invocation: Invocation) -> None:
     """Build the full-text index anew.
 
     It is made from the messages, in short steps; others read and write meanwhile. When it is stopped, the next search
-    goes on with it.
+    goes on with it. The small one of curated memories is made anew as well.
     """
+    from hermes_state import memory_index
     from hermes_state.messages import ANY_STATE  # with the store, which `--help` does without
 
     started = time.monotonic()
     with invocation.open_store() as db:
         with progress(invocation, "indexing") as tell:
             db.index.rebuild(progress=tell)
+        with db.engine.write() as connection:
+            memory_index.rebuild(connection)
         messages, pending = db.messages.count(states=ANY_STATE), db.index.pending()
     took = time.monotonic() - started
     if invocation.json:

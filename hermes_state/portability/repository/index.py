@@ -34,10 +34,17 @@ class Index:
     Args:
         places: the chunks that can be read, their bases among them.
         damaged: packs whose table can't be read, and chunks whose bases are missing.
+        unreadable: those packs.
+
+    Attributes:
+        spare: further copies of chunks, which two backups at once may have made.
     """
 
-    def __init__(self, places: dict[bytes, Place], damaged: Sequence[Finding] = ()) -> None:
-        self.places, self.damaged = places, list(damaged)
+    def __init__(
+        self, places: dict[bytes, Place], damaged: Iterable[Finding] = (), unreadable: Iterable[Path] = ()
+    ) -> None:
+        self.places, self.damaged, self.unreadable = places, list(damaged), set(unreadable)
+        self.spare: dict[bytes, list[Place]] = {}
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._lock = Lock()
 
@@ -45,20 +52,28 @@ class Index:
     def of(cls, packs: Path) -> Self:
         """Read the tables of all packs in a folder."""
         places: dict[bytes, Place] = {}
-        damaged = []
+        spare: dict[bytes, list[Place]] = {}
+        damaged, unreadable = [], []
         for path in packs_in(packs):
             try:
                 table = read_table(path)
             except ArchiveDamaged as error:
                 damaged.append(Finding(code=error.code, message=error.message, member=path.name))
+                unreadable.append(path)
                 continue
             except FileNotFoundError:  # a repository that can't be locked, and somebody prunes it
                 continue
             for stored in table:
-                known = places.get(stored.id)
-                if known is None or (known.stored.bases and not stored.bases):
-                    places[stored.id] = Place(path, stored)
-        return cls(places, [*damaged, *_drop_baseless(places)])
+                place = Place(path, stored)
+                known = places.setdefault(stored.id, place)
+                if known is place:
+                    continue
+                if known.stored.bases and not stored.bases:
+                    places[stored.id], place = place, known
+                spare.setdefault(stored.id, []).append(place)
+        index = cls(places, [*damaged, *_drop_baseless(places)], unreadable)
+        index.spare = spare
+        return index
 
     def __enter__(self) -> Self:
         return self
@@ -92,7 +107,7 @@ class Index:
         return sum(place.stored.stored for place in self.places.values())
 
     def read(self, chunk: bytes) -> bytes:
-        """The content of a chunk, compared with its name.
+        """The content of a chunk, compared with its name; of another copy of it, where the first is damaged.
 
         Raises:
             ArchiveDamaged: it is missing, or not what was stored.
@@ -100,6 +115,16 @@ class Index:
         place = self.places.get(chunk)
         if place is None:
             raise ArchiveDamaged(f"the chunk {chunk.hex()} is in no pack", code="chunk-missing", hint=_HINT)
+        try:
+            return self.read_at(place)
+        except ArchiveDamaged:
+            for other in self.spare.get(chunk, ()):
+                if not other.stored.bases:
+                    return self.read_at(other)
+            raise
+
+    def read_at(self, place: Place) -> bytes:
+        """As `read`, of one copy."""
         return proven(place, self.frame(place), [self.read(base) for base in place.stored.bases])
 
     def frame(self, place: Place) -> bytes:

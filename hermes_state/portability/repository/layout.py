@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hermes_state.atomic import give_name, sync_dir, sync_file
-from hermes_state.errors import ArchiveDamaged, ArchiveForeign, ArchiveUnsupported, InvalidValue, NotFound
+from hermes_state.atomic import sync_dir
+from hermes_state.errors import ArchiveDamaged, ArchiveForeign, ArchiveUnsupported, Conflict, InvalidValue, NotFound
+from hermes_state.portability.appearing import appearing
 from hermes_state.portability.manifest import load
 
 if TYPE_CHECKING:
@@ -95,16 +96,13 @@ def make_repository(root: Path) -> Repository:
         (root / name).mkdir(mode=0o700, exist_ok=True)
     now = format_time(datetime.now(UTC))
     value = {"format": FORMAT, "version": VERSION, "required": [], "repository_id": uuid.uuid4().hex, "created_at": now}
-    partial = root / f".{MARK}.{os.getpid()}.{uuid.uuid4().hex[:8]}.partial"
     try:
-        partial.touch(mode=0o600)
-        partial.write_text(json.dumps(value) + "\n", encoding="utf-8")
-        sync_file(partial)
-        give_name(partial, root / MARK)
-    except FileExistsError:  # another process was quicker
+        with appearing(root / MARK, replace=False) as (file, _):
+            file.write(json.dumps(value).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except Conflict:  # another process was quicker
         return open_repository(root)
-    finally:
-        partial.unlink(missing_ok=True)
     sync_dir(root)
     sync_dir(root.resolve().parent)
     return open_repository(root)

@@ -21,6 +21,7 @@ from hermes_state.portability.repository.layout import (
     parse_time,
 )
 from hermes_state.portability.repository.members import lines, parsed
+from hermes_state.portability.steps import reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -210,16 +211,17 @@ def publish(repository: Repository, snapshot: Snapshot, stage: Path) -> Path:
     with os.fdopen(descriptor, "wb") as file:
         file.write(raw)
     sync_file(partial)
+    reached("snapshot written")
     place = path_of(repository, parse(raw, str(partial)))
     partial.replace(place)
     sync_dir(place.parent)
     return place
 
 
-def forget(repository: Repository, snapshots: Iterable[Snapshot]) -> None:
+def forget(repository: Repository, paths: Iterable[Path]) -> None:
     """Delete the files of snapshots. What only they needed stays until the repository is pruned."""
-    for snapshot in snapshots:
-        path_of(repository, snapshot).unlink(missing_ok=True)  # two may forget at once
+    for path in paths:
+        path.unlink(missing_ok=True)  # two may forget at once
     sync_dir(repository.snapshots)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from hermes_state.errors import InvalidValue, MissingExtra
 from memory.agent.failures import (
@@ -231,17 +232,17 @@ def endpoint(base_url: str) -> str:
     Raises:
         InvalidValue: it is no HTTP URL.
     """
+    trimmed = base_url.strip().rstrip("/").removesuffix("/chat/completions")
     try:
-        url = httpx.URL(base_url.strip().rstrip("/").removesuffix("/chat/completions"))
-    except (httpx.InvalidURL, TypeError) as error:
-        raise InvalidValue(
-            f"{base_url!r} is no URL: {error}", hint="give one like http://localhost:11434/v1"
-        ) from error
-    if url.scheme not in ("http", "https") or not url.host:
+        parts = urlsplit(trimmed)
+        is_http = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_http = False
+    if not is_http:
         raise InvalidValue(
             f"{base_url!r} is no HTTP URL of a model's endpoint", hint="give one like http://localhost:11434/v1"
         )
-    return str(url).rstrip("/") if url.path not in ("", "/") else f"{str(url).rstrip('/')}/v1"
+    return trimmed if parts.path else f"{trimmed}/v1"
 
 
 __all__ = ["OpenAIModel", "Patience", "endpoint"]

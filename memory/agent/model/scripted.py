@@ -58,6 +58,11 @@ class ScriptedModel:
         self._lock = threading.Lock()
         self._aborts = 0
 
+    def will(self, *steps: Step) -> None:
+        """Add steps to the end of the script."""
+        with self._lock:
+            self._script.extend(steps)
+
     def complete(
         self,
         messages: Sequence[ApiMessage],

@@ -1,0 +1,140 @@
+"""The snapshot before: what of it a home still has unchanged, so that it need not be read again."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from hermes_state.errors import ArchiveDamaged, HermesStateError
+from hermes_state.portability import manifest
+from hermes_state.portability.format import MANIFEST, Kind
+from hermes_state.portability.repository import snapshots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from hermes_state.portability.repository.index import Index
+    from hermes_state.portability.repository.members import Member
+    from hermes_state.portability.repository.snapshots import Snapshot
+
+# A file that was changed so shortly before it was looked at may be changed again without another time. [ns]
+_SETTLED_NS = 2 * 10**9
+_NO_LOG = (0, 0, 0)
+
+
+class Parent:
+    """What is known of a home from an earlier snapshot; it may be none.
+
+    Args:
+        members: the files of it, by name.
+        databases: what its manifest said of databases, by name.
+        listing: the chunks of its listing.
+        keep_indexes: whether full-text indexes are to be taken along.
+
+    Attributes:
+        seen: what each file that was asked for looks like now, where that proves something.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        members: Mapping[str, Member],
+        databases: Mapping[str, Any],
+        listing: tuple[bytes, ...] = (),
+        *,
+        keep_indexes: bool = False,
+    ) -> None:
+        self._index, self._members, self._databases = index, members, databases
+        self._keep_indexes = keep_indexes
+        self._settled_ns = time.time_ns() - _SETTLED_NS
+        self.listing = listing
+        self.seen: dict[str, tuple[int, ...]] = {}
+
+    @classmethod
+    def of(cls, snapshot: Snapshot | None, index: Index, *, keep_indexes: bool) -> Self:
+        """Read what is known.
+
+        Raises:
+            ArchiveDamaged: the snapshot's listing or manifest can't be read.
+        """
+        if snapshot is None:
+            return cls(index, {}, {}, keep_indexes=keep_indexes)
+        files = {m.entry.name: m for m in snapshots.members(snapshot, index) if m.entry.kind is Kind.FILE}
+        databases = _databases(files[MANIFEST], index) if MANIFEST in files else {}
+        return cls(index, files, databases, snapshot.listing.chunks, keep_indexes=keep_indexes)
+
+    # --- as `backup.Kept` ---------------------------------------------------------------------------------------
+
+    def keeps(self, name: str, path: Path, *, is_database: bool) -> bool:
+        """Whether the repository has a file's content, and it looks as it did then."""
+        try:
+            seen = self._look(path, is_database=is_database)
+        except OSError:  # whoever reads it will say so
+            return False
+        if max(seen[1], seen[2], seen[5] if is_database else 0) < self._settled_ns:
+            self.seen[name] = seen
+        member = self._members.get(name)
+        if member is None or member.seen != seen or not self._index.has_all(member.chunks):
+            return False
+        return not is_database or self._is_sound(name)
+
+    def size(self, name: str) -> int:
+        """Bytes of a file's content in the snapshot."""
+        return self._members[name].entry.length
+
+    def described(self, name: str) -> dict[str, Any]:
+        """What the manifest said of a database."""
+        found: dict[str, Any] = self._databases[name]
+        return found
+
+    # --- for whoever stores -------------------------------------------------------------------------------------
+
+    def member(self, name: str) -> Member:
+        """The file as it is in the snapshot."""
+        return self._members[name]
+
+    def chunks(self, name: str) -> tuple[bytes, ...]:
+        """The chunks of a file's content in the snapshot; none: it had no such file."""
+        member = self._members.get(name)
+        return member.chunks if member is not None else ()
+
+    def _look(self, path: Path, *, is_database: bool) -> tuple[int, ...]:
+        seen = _status(path)
+        if not is_database:
+            return seen
+        try:
+            size, modified, _, inode = _status(path.with_name(f"{path.name}-wal"))
+        except FileNotFoundError:
+            size, modified, inode = _NO_LOG
+        # SQLite makes and deletes an empty log as it pleases, and touches the owner of any that it opens as root.
+        return (*seen, *((size, modified, inode) if size else _NO_LOG), int(self._keep_indexes))
+
+    def _is_sound(self, name: str) -> bool:
+        about = self._databases.get(name)
+        return isinstance(about, dict) and not about.get("damage")
+
+
+def choose(found: Iterable[Snapshot], host: str, home: str) -> Snapshot | None:
+    """The snapshot that most likely has the same content: the newest of this home, else of this path, else of any."""
+    return max(found, key=lambda one: (one.source == (host, home), one.home == home, one.created_at), default=None)
+
+
+def read(snapshot: Snapshot | None, index: Index, *, keep_indexes: bool) -> tuple[Parent, list[HermesStateError]]:
+    """As `Parent.of`; where the snapshot can't be read, nothing is known, and the error is told."""
+    try:
+        return Parent.of(snapshot, index, keep_indexes=keep_indexes), []
+    except ArchiveDamaged as error:
+        return Parent.of(None, index, keep_indexes=keep_indexes), [error]
+
+
+def _status(path: Path) -> tuple[int, int, int, int]:
+    status = os.stat(path, follow_symlinks=False)  # noqa: PTH116  quicker, and there are thousands
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def _databases(member: Member, index: Index) -> Mapping[str, Any]:
+    raw = b"".join(index.read(chunk) for chunk in member.chunks)
+    found = manifest.parse(raw, MANIFEST).facts.get("databases")
+    return found if isinstance(found, dict) else {}

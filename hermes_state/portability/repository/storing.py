@@ -1,0 +1,202 @@
+"""Putting content into a repository: cut, compared with what is there, compressed in threads, gathered into packs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import local
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from hermes_state.portability.digests import Lane
+from hermes_state.portability.format import MAX_THREADS
+from hermes_state.portability.repository import frames
+from hermes_state.portability.repository.chunking import chunks
+from hermes_state.portability.repository.frames import MAX_BASES, Encoder, Frame
+from hermes_state.portability.repository.lineup import Lineup, Paired, Piece
+from hermes_state.portability.repository.packs import FULL_BYTES, PackWriter
+from hermes_state.portability.steps import reached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from hermes_state.portability.repository.index import Index
+    from hermes_state.portability.repository.layout import Repository
+
+# [bytes] of content that wait for their compression; more only takes memory.
+_WAITING_BYTES = 12 * 1024 * 1024
+# [bytes] of small chunks that go to a thread together: a hand-over costs as much as compressing some.
+_BATCH_BYTES = 256 * 1024
+# [bytes] below which a chunk is stored whole: a difference would save less than it costs to keep its base.
+_LEAST_DIFFERENCE = 8 * 1024
+
+
+class StoredContent(NamedTuple):
+    """Content that is in the repository.
+
+    Attributes:
+        digest: SHA-256 in hex.
+        size: bytes.
+        chunks: their names, in order.
+    """
+
+    digest: str
+    size: int
+    chunks: tuple[bytes, ...]
+
+
+class _Task(NamedTuple):
+    """A chunk that is to be compressed."""
+
+    id: bytes
+    content: bytes
+    bases: tuple[bytes, ...]
+
+
+class ChunkStore:
+    """Adds chunks to a repository. What was put is there when `finish` returns.
+
+    Args:
+        index: of the repository; it learns of each pack that is published.
+        stage: a folder of this process in the repository.
+        level: of zstd.
+        threads: that compress; None: one per core, at most `format.MAX_THREADS`.
+    """
+
+    def __init__(
+        self, repository: Repository, index: Index, stage: Path, *, level: int, threads: int | None = None
+    ) -> None:
+        self.added_chunks = self.added_bytes = self.new_content_bytes = 0
+        self._packs, self._index, self._stage, self._level = repository.packs, index, stage, level
+        self._pool = ThreadPoolExecutor(min(threads or os.cpu_count() or 1, MAX_THREADS), "compress")
+        self._encoders = local()
+        self._pending: set[bytes] = set()
+        self._batch: list[_Task] = []
+        self._batch_bytes = 0
+        self._waiting: deque[tuple[list[_Task], Future[list[Frame]]]] = deque()
+        self._waiting_bytes = 0
+        self._pack: PackWriter | None = None
+        self._lane = Lane()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._lane.close()
+        if self._pack is not None:
+            self._pack.discard()
+
+    def put(self, read: Callable[[int], bytes], previous: Sequence[bytes] = ()) -> StoredContent:
+        """Store content.
+
+        Args:
+            read: gives at most so many bytes of it, and none at its end.
+            previous: the chunks of its last version.
+
+        Raises:
+            OSError: of `read`, or of the repository.
+            ArchiveDamaged: what is written does not come back.
+        """
+        old = [(chunk, self._index.places[chunk].stored.size) for chunk in previous if chunk in self._index]
+        lineup = Lineup(old)
+        names: list[bytes] = []
+        size = 0
+        for content in self._hashed(chunks(read)):
+            name = frames.digest(content)
+            names.append(name)
+            size += len(content)
+            is_known = name in self._index or name in self._pending
+            if not is_known:
+                self._pending.add(name)
+            for paired in lineup.take(Piece(name, len(content), None if is_known else content)):
+                self._queue(paired)
+        for paired in lineup.end():
+            self._queue(paired)
+        digest = self._lane.finish() if len(names) > 1 else (names[0].hex() if names else hashlib.sha256().hexdigest())
+        return StoredContent(digest, size, tuple(names))
+
+    def finish(self) -> None:
+        """Write everything that was put to the disk."""
+        self._submit()
+        while self._waiting:
+            self._collect()
+        self._publish()
+
+    # --- compressing --------------------------------------------------------------------------------------------
+
+    def _hashed(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The chunks; those of content with more than one are hashed as a whole beside."""
+        first = next(pieces, None)
+        if first is None:
+            return
+        yield first
+        for number, piece in enumerate(pieces):
+            if not number:
+                self._lane.update(first)
+            self._lane.update(piece)
+            yield piece
+
+    def _queue(self, paired: Paired) -> None:
+        is_small = len(paired.content) < _LEAST_DIFFERENCE
+        self._batch.append(_Task(paired.id, paired.content, () if is_small else self._bases(paired.old)))
+        self._batch_bytes += len(paired.content)
+        if self._batch_bytes >= _BATCH_BYTES:
+            self._submit()
+
+    def _bases(self, old: Sequence[bytes]) -> tuple[bytes, ...]:
+        """Whole chunks instead of old ones that are differences themselves."""
+        found: dict[bytes, None] = {}
+        for chunk in old:
+            place = self._index.places.get(chunk)
+            if place is not None:
+                found.update(dict.fromkeys(place.stored.bases or (chunk,)))
+        return tuple(found)[:MAX_BASES]
+
+    def _submit(self) -> None:
+        if not self._batch:
+            return
+        batch, self._batch = self._batch, []
+        self._waiting.append((batch, self._pool.submit(self._encoded, batch)))
+        self._waiting_bytes += self._batch_bytes
+        self._batch_bytes = 0
+        while self._waiting_bytes > _WAITING_BYTES:
+            self._collect()
+
+    def _encoded(self, batch: list[_Task]) -> list[Frame]:
+        encoder: Encoder | None = getattr(self._encoders, "encoder", None)
+        if encoder is None:
+            encoder = self._encoders.encoder = Encoder(self._level)
+        return [encoder.encode(task.content, [self._index.read(base) for base in task.bases]) for task in batch]
+
+    # --- packs --------------------------------------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        """Write the batch that has waited longest."""
+        batch, future = self._waiting.popleft()
+        self._waiting_bytes -= sum(len(task.content) for task in batch)
+        for task, frame in zip(batch, future.result(), strict=True):
+            if self._pack is None:
+                self._pack = PackWriter(self._stage / f"{uuid.uuid4().hex}.pack")
+            self._pack.add(task.id, frame.raw, len(task.content), task.bases if frame.is_difference else ())
+            self.added_chunks += 1
+            self.added_bytes += len(frame.raw)
+            self.new_content_bytes += len(task.content)
+            if self._pack.size >= FULL_BYTES:
+                self._publish()
+
+    def _publish(self) -> None:
+        if self._pack is None:
+            return
+        reached("pack written")
+        place = self._pack.publish(self._packs)
+        reached("pack published")
+        self._index.add(place, self._pack.table)
+        self._pending.difference_update(stored.id for stored in self._pack.table)
+        self._pack = None

@@ -1,0 +1,35 @@
+"""The blocks of built-in memory in the system prompt, in the peer's form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory.builtin.entries import DELIMITER, FILES
+from memory.builtin.limits import Usage
+from memory.safety import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory.builtin.entries import Entry
+
+_RULE = "═" * 46
+_TITLES = {"memory": "MEMORY (your personal notes)", "user": "USER PROFILE (who the user is)"}
+
+
+def block(target: str, entries: Sequence[Entry], limit: int) -> str:
+    """One block; empty when there are no entries. An entry that is not safe is named and not shown."""
+    if not entries:
+        return ""
+    header = f"{_TITLES[target]} [{Usage.of(entries, limit)}]"
+    return "\n".join((_RULE, header, _RULE, DELIMITER.join(_shown(target, entry) for entry in entries)))
+
+
+def _shown(target: str, entry: Entry) -> str:
+    findings = scan(entry.text)
+    if not findings:
+        return entry.text
+    return (
+        f"[BLOCKED: {FILES[target]} entry contained threat pattern(s): {', '.join(f.rule for f in findings)}. "
+        "Removed from system prompt; use memory(action=remove) to delete the original.]"
+    )

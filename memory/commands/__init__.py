@@ -1,0 +1,1 @@
+"""Commands of the memory layer: `hermes-state memory …` and `hermes-state chat`."""

@@ -1,0 +1,1 @@
+"""The commands about MEMORY.md and USER.md."""

@@ -1,0 +1,41 @@
+"""`memory facts stats`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hermes_state.commands import shapes
+from hermes_state.commands.command import command
+from memory.commands.facts.opening import opened
+
+if TYPE_CHECKING:
+    from hermes_state.commands.invocation import Invocation
+    from memory.providers.holographic.statistics import FactStatistics
+
+
+@command(
+    "stats",
+    examples=("hermes-state memory facts stats", "hermes-state memory facts stats --json | jq .banks"),
+)
+def stats_command(invocation: Invocation) -> None:
+    """Show how far facts are trusted, what they are about, how full the banks are, and what is double."""
+    from memory.providers.holographic.statistics import collect
+
+    with opened(invocation) as facts:
+        numbers = collect(facts.store)
+        path = facts.path
+    if invocation.json:
+        invocation.document({"store": str(path)} | _document(numbers))
+        return
+    from memory.commands.facts.stats_view import show
+
+    show(invocation, path, numbers)
+
+
+def _document(numbers: FactStatistics) -> dict[str, Any]:
+    document: dict[str, Any] = shapes.record(numbers)
+    steps = len(numbers.trust)
+    document["trust"] = [
+        {"from": step / steps, "to": (step + 1) / steps, "facts": held} for step, held in enumerate(numbers.trust)
+    ]
+    return document

@@ -1,0 +1,1 @@
+"""The modules behind the names; `memory.host.importing` says which is which."""

@@ -1,0 +1,261 @@
+"""The words by which a statement says what it says: relations, opposites, negations, in every language measured.
+
+Patterns are for folded text (`hermes_state.text.fold`): lower case, no accents, punctuation beyond ASCII as spaces.
+A pattern with a group `v` says where the value stands; without one, it is the term beside the relation.
+"""
+
+import re
+from functools import cache
+
+from hermes_state.text import segment
+
+# Relations with one value at a time. `change` is what a value of any relation is changed with.
+_RELATIONS: dict[str, tuple[str, ...]] = {
+    "residence": (
+        r"\b(?:lives?|living|resides?|residing|is based|is located|settled) in\b",
+        (r"\b(?:has |have )?(?:relocated|moved) to\b(?= [^ ]+(?: [^ ]+)?(?: in\b| last\b| this\b| with\b| for\b|"
+        r"[.,]| *$))"),
+        "(?<!以前)(?:住在|居住在|定居在|定居于|现居|搬到|搬去|搬家到|移居)了?",
+        "(?P<v>[^ はがにへ]+?)(?:に住んで|へ引っ越|に引っ越|に移住|在住|に移り住)",
+        "(?P<v>[^ ]+?)(?:에 산다|에 살고|에 살아|에 삽니다|에 거주|로 이사|으로 이사|에서 산다|에서 살고)",
+        r"\bwohn(?:t|e) in\b|\bvive en\b|\bhabite a\b|\bmora em\b|\b(?:живет|проживает) в\b",
+    ),
+    "employer": (
+        r"\b(?:works?|working) (?:at|for)\b|\b(?:is|am) employed (?:by|at)\b|\bjoined\b",
+        "在 ?(?P<v>[^ 在]+?) ?(?:工作|上班|任职|就职|供职)",
+        "任职于|就职于|供职于|加入了?|跳槽到了?|跳槽去了?|入职了",
+        "(?P<v>[^ はがでに]+?) ?(?:で働|に勤め|に勤務|で勤務|の社員|に転職)",
+        "(?P<v>[^ ]+?)(?:에서 일한|에서 일하|에서 근무|에 근무|로 이직|으로 이직|에 다닌|에 다니)|(?P<v2>[^ ]+) 직원",
+        r"\barbeitet (?:bei|fur)\b|\btrabaja en\b|\btravaille chez\b|\btrabalha na?\b|\bработает в\b",
+    ),
+    "prefer": (
+        (r"\bprefer(?:s|red|ence is)?\b|\bwould rather(?: have| drink| use)?\b|\b(?:i|he|she|"
+        r"they)'d rather(?: have| drink| use)?\b"),
+        (r"\b(?:usually|always) (?:orders?|picks?|drinks?|uses?|wears?|chooses?|has|eats?)\b|\bwants answers in\b|"
+        r"\bfavou?rites?\b"),
+        ("更喜欢[用喝吃穿看]?|更爱[用喝吃穿]?|最喜欢的?|最爱的?|偏好|偏爱|首选的?|希望以?后?用|习惯[用喝吃穿]|"
+        "更倾向于?"),
+        "の方が好き|を好む|お気に入りの?|(?P<v>[^ はがに]+)での回答を希望|の方がいい|好きな",
+        "더 좋아하?|선호하?|좋아하는|(?P<v>[^ ]+) 답변을 원",
+        r"\bbevorzugt?e?\b|\bprefiere\b|\bprefiero\b|\bprefere\b|\bprefiro\b|\bprefere?\b|\bпредпочитаю?е?т?\b",
+    ),
+    "like": (
+        r"\b(?:likes?|loves?|enjoys?|adores?|hates?|dislikes?|detests?|can't stand)\b",
+        "喜欢[用喝吃看听]?|喜爱|热爱|讨厌[用喝吃]?|不爱[用喝吃]?|爱[喝吃]",
+        "(?:のが|が)好き|(?:のが|が)嫌い|が大好き|が大嫌い",
+        "좋아한|좋아합|좋아해|싫어한|싫어합|싫어해",
+    ),
+    "use": (
+        r"\buse[sd]?\b|\brelies on\b|\bruns on\b|\bis powered by\b",
+        "使用|采用|用的是|用了",
+        "を使って(?:いる|います)|を使用し",
+        "[을를] 쓴|[을를] 사용|[을를] 쓰",
+    ),
+    "written": (r"\b(?:is |was )?(?:re)?written in\b", "(?:改成|改)?用 ?(?P<v>[^ ]+?) ?(?:重?写的|写了|重写|编写)"),
+    "leads": (r"\b(?:leads|heads|runs|manages)(?! on)\b",),
+    "change": (
+        r"\b(?:has |have |was |were )?(?:switched|migrated|changed|upgraded|moved) (?:over )?to\b",
+        "改用|改成用?|换成了?|换用|换到了?|切换到|迁移到|改为|改到",
+        "に変わ|に変更|に切り替え|に移行",
+        "[으]?로 바뀌|[으]?로 변경|[으]?로 바꾸|[으]?로 전환",
+    ),
+}  # fmt: skip
+# "X is Y", with the value behind it, or before it where the verb ends the sentence.
+COPULA = r"\b(?:is|are|was|am|ends up at)\b|(?<![不但还就只也可总要])是(?!不是|否)|\b(?:ist|es|est|sao)\b"
+COPULA_LAST = r"(?:です|である|でした|だった|だ)(?= |$)|(?:이다|입니다|이었다|였다|이에요|예요)(?= |$)"
+SINGLE = frozenset({"residence", "employer", "prefer", "written", "change"})
+
+# Opposites: each side is one sign of an axis. Only words that say nothing else.
+_AXES: tuple[tuple[str, str], ...] = (
+    (
+        (
+            r"\b(?:enabled|turned on|switched on|activated|activa|aktiviert)\b|已?开启了?|已?启用了?|打开了|"
+            "有効|(?<!비)활성화|켜져"
+        ),
+        (
+            r"\b(?:disabled|turned off|switched off|deactivated|deaktiviert)\b|已?关闭了?|已?禁用了?|"
+            "已?停用了?|無効|비활성화|꺼져"
+        ),
+    ),
+    (
+        r"\bpublic\b|公开|(?<!非)公開|(?<!비)공개",
+        r"\bprivate\b|私有|私密|非公开|非公開|비공개",
+    ),
+    (
+        r"\b(?:approved?s?|accepted)\b|批准了?|通过了|同意了?|承認|승인",
+        r"\b(?:rejected|declined|denied|vetoed)\b|否决了?|驳回了?|拒绝了?|却下|否決|거절|반려",
+    ),
+    (
+        r"\b(?:mandatory|required|obligatory|compulsory)\b|必须做?|必需|必填|强制|必須|필수",
+        r"\boptional\b|可选|选填|任意(?!の)|선택(?=이|입|$)",
+    ),
+    (
+        r"\bopen(?:ed)?\b|开放|营业|営業中",
+        r"\bclosed\b|不开放|歇业|休業中",
+    ),
+    (
+        r"\b(?:passed|succeeded|successful)\b|通过|成功|합격|성공",
+        r"\b(?:failed|unsuccessful)\b|未通过|失败|失敗|불합격|실패",
+    ),
+    (
+        r"\bonline\b|在线|上线了|オンライン|온라인",
+        r"\boffline\b|离线|下线了|オフライン|오프라인",
+    ),
+    (
+        (
+            r"\b(?:likes?|loves?|enjoys?|adores?|mag|liebt)\b|喜欢[用喝吃看听]?|喜爱|热爱|が好き|が大好き|"
+            "좋아한|좋아합|좋아해"
+        ),
+        (
+            r"\b(?:hates?|dislikes?|detests?|can't stand|hasst)\b|讨厌|厌恶|が嫌い|が大嫌い|싫어한|싫어합|"
+            "싫어해"
+        ),
+    ),
+    (
+        r"\b(?:agrees?|supports the)\b|赞成|賛成|찬성",
+        r"\b(?:disagrees?|opposes?)\b|反对|反対|반대",
+    ),
+    (
+        r"\b(?:increased|rising)\b|上升|増加",
+        r"\b(?:decreased|falling)\b|下降|減少",
+    ),
+    (
+        r"\bmarried\b|已婚|既婚|기혼",
+        r"\b(?:single|unmarried|divorced)\b|未婚|单身|独身|미혼",
+    ),
+    (
+        r"\balways\b|总是|いつも|항상",
+        r"\brarely\b|很少|めったに|거의",
+    ),
+    (
+        r"\bavailable\b|有空|空いて",
+        r"\b(?:unavailable|busy)\b|没空",
+    ),
+)
+# The axis of liking, which preferences do not turn on.
+LIKING = 8
+
+NEGATION = re.compile(
+    r"\b(?:not|never|no longer|cannot|can't|won't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|hasn't|"
+    r"haven't|couldn't"
+    r"|shouldn't|wouldn't|without|stopped|quit|no more|has no|have no|nicht|kein\w*|nie|jamais|pas|nunca|nao|не|"
+    r"больше не)\b"
+    r"|不再是?|不可以|不能|不会|不用(?!户)|不(?=[喜支吃喝参会过对做写说使在管住有爱想要用])|没有|"
+    r"没(?=[养有吃来])|从来不|从不|未(?=[婚授])|無い|ではない|じゃない"
+    r"|(?:てい|でい)?ません(?:でした)?|(?<=[\u4e00-\u9fff\u3041-\u3096])ない(?=$| |で|の)|(?<=が)ない|なかった|"
+    r"なくなった"
+    r"|지 않\w*|(?<= )안 |(?<= )못 |없\w*"
+)
+# Says that things were otherwise once, or that this was one event: neither can be contradicted by what is now.
+PAST = re.compile(
+    r"\b(?:used to|formerly|previously|once|originally|grew up|was born|visited|went to|flew to|met|bought|"
+    r"was in|travell?ed to|ago)\b"
+    r"|以前(?!は?使)|曾经|曾在|原来|从前|去过|出差|认识了|长大|出生|买了|旅行|去了"
+    r"|以前は?|かつて|昔|を訪れた|で育った|出張|へ行った|に行った|で出会|で生まれ"
+    r"|예전|이전에는|한때|방문했|자랐|출장|갔다|만났|태어났"
+)
+# Only says since when a statement holds.
+NOW = re.compile(
+    r"\b(?:now|nowadays|these days|currently|any ?more|from now on|recently|already|still|meanwhile|lately|"
+    r"at present|instead)\b"
+    r"|现在|目前|如今|已经|已(?![婚])|以后|今后|最近|今は|今では|今後|現在|最近|もう|今(?![年月日週朝夜回])|이제|"
+    r"지금|앞으로|요즘|현재|더 이상"
+)
+# Only says that a number or a time is no longer what it was.
+CHANGED = re.compile(
+    r"\b(?:was |were |got )?(?:raised|lowered|increased|reduced|moved|changed|postponed|cut|extended)(?: to)?\b"
+    r"|提高到|降低到|增加到|减少到|改到|推迟到|提前到|改成|改为|换成了?|涨到|降到|定在|推迟|提前"
+    r"|に増え\w*|に減っ\w*|に変わりました|に変わった|になりました|になった|ようになりました|[으]?로 늘었다|"
+    r"[으]?로 줄었다|[으]?로 바뀌었다|으로 변경됐다"
+)
+TIMES_OF_DAY = re.compile(
+    r"\b(?:in the |at |every )?(?P<m>mornings?|breakfast)\b|\b(?:in the |at |every )?(?P<e>evenings?|nights?|"
+    r"dinner)\b|\b(?:after |at |in the )?(?P<n>lunch|noon|afternoons?)\b"
+    r"|(?P<m2>早上|早晨|上午|每天早上|毎朝|朝|아침에?|매일 아침)|(?P<e2>晚上|夜里|夜|毎晩|晩|저녁에?|밤에)|"
+    r"(?P<n2>中午|午饭后|下午|昼|午後|점심에?)"
+)
+USER = re.compile(
+    r"\b(?:i|i'm|i'd|i've|me|my|mine|(?:the )?user(?:'s)?)\b|我的?(?!们)|本人|用户|使用者|(?:私|僕|俺|"
+    r"ユーザー)(?:の|は)?|(?<![가-힣])(?:나는|나의|내가|내|저는|제|사용자[는가의]?)(?![가-힣])|\bich\b|"
+    r"\bmein\w*\b|\byo\b|\bmi\b|\bje\b|\bmon\b|\bma\b|\beu\b|\bmeu\b|(?<!\w)(?:я|мой|моя|мне)(?!\w)"
+)
+_DOMAINS: dict[str, str] = {
+    "drink": """
+        tea coffee juice water chocolate espresso milk wine beer cola 茶 咖啡 汁 豆浆 牛奶 水 酒 巧克力
+        コーヒー 緑茶 紅茶 ジュース 牛乳 녹차 커피 주스 우유 홍차 drink
+    """,
+    "color": """
+        blue green red orange purple yellow black white pink brown grey gray color colour 蓝 绿 红 紫 黄 黑 白
+        色 青 緑 赤 파란 초록 빨간 보라 노란 검은 흰
+    """,
+    "editor": """
+        vim emacs vscode helix neovim sublime nano editor 编辑器 エディタ 편집기
+    """,
+    "language": """
+        english spanish german korean french japanese chinese italian russian 英语 法语 中文 日语 德语 英語
+        フランス語 日本語 中国語 영어 프랑스어 한국어 일본어 language
+    """,
+    "theme": """
+        dark light theme mode 深色 浅色 主题 ダーク ライト テーマ 다크 라이트 테마
+    """,
+    "food": """
+        peanut sushi pizza mushroom olive pasta rice noodle cheese fish meat 花生 寿司 香菜 蘑菇 榴莲 面条
+        米饭 納豆 えび きのこ ピザ うどん そば 땅콩 초밥 새우 버섯 피자 국수 밥
+    """,
+    "indent": """
+        tab tabs space spaces
+    """,
+    "pet": """
+        cat dog cats dogs 猫 狗 犬 고양이 강아지
+    """,
+    "database": """
+        postgresql mysql sqlite mongodb duckdb oracle mariadb tidb redis cassandra 达梦 database 数据库
+        データベース 데이터베이스
+    """,
+}
+
+
+@cache
+def relations() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The relations and their patterns, in the order in which they are tried."""
+    return tuple((name, re.compile("|".join(_numbered(patterns)))) for name, patterns in _RELATIONS.items())
+
+
+def _numbered(patterns: tuple[str, ...]) -> list[str]:
+    """The patterns with groups v and v2 renamed, so that they can stand in one."""
+    renamed = []
+    for number, pattern in enumerate(patterns):
+        renamed.append(pattern.replace("(?P<v>", f"(?P<v_{number}>").replace("(?P<v2>", f"(?P<w_{number}>"))
+    return renamed
+
+
+@cache
+def axes() -> tuple[tuple[int, re.Pattern[str]], ...]:
+    """The words of each side of each axis under its signed number; the negative first, as it may contain the other."""
+    sides = []
+    for number, (positive, negative) in enumerate(_AXES, 1):
+        sides += [(-number, re.compile(negative)), (number, re.compile(positive))]
+    return tuple(sides)
+
+
+@cache
+def _domains() -> dict[str, str]:
+    """Each word, and each as its stem, with its kind."""
+    return {
+        form: domain
+        for domain, block in _DOMAINS.items()
+        for word in block.split()
+        for form in (word, *segment(word).words)
+    }
+
+
+def domains(terms: frozenset[str]) -> frozenset[str]:
+    """What kinds of things these terms name, as far as that is known: a drink and a drink exclude each other."""
+    return frozenset(kind for term in terms for word, kind in _domains().items() if _names(term, word))
+
+
+def _names(term: str, word: str) -> bool:
+    """Whether a term is this word, or in a script without spaces a longer one that begins or ends with it."""
+    if term == word or word.isascii():
+        return term == word
+    return term.endswith(word) or (len(word) > 1 and term.startswith(word))

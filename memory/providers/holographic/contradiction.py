@@ -1,0 +1,239 @@
+"""Which of two facts can't both hold, in what way, and which is the newer.
+
+Two facts are compared only when they have a slot in common (`slots`): the same terms, or the same relation of the same
+subject. A store that keeps the slots of each fact finds the candidates for a new one by equality, never by comparing
+all pairs. Nothing here changes or retires a fact.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memory.providers.holographic.claim_words import SINGLE, domains
+from memory.providers.holographic.claims import Claim, claim
+from memory.providers.holographic.quantities import Quantity, differ
+
+KINDS = ("preference", "value", "opposite", "negation", "number", "date")
+MIN_CONFIDENCE = 0.5
+# How sure each finding is when nothing speaks against it.
+_CONFIDENCE = {"preference": 0.9, "value": 0.9, "opposite": 0.85, "negation": 0.9, "number": 0.9, "date": 0.9}
+# Taken off when the things preferred are of no known kind, when a statement has more to it than the other, and when
+# neither says that anything changed although the relation may have several values.
+_UNKNOWN_DOMAIN, _MORE_TERMS, _MAYBE_BOTH = 0.2, 0.15, 0.3
+# Attributes of which there can be many.
+_MANY = frozenset(
+    [
+        "friend",
+        "hobby",
+        "child",
+        "son",
+        "daughter",
+        "brother",
+        "sister",
+        "colleague",
+        "skill",
+        "interest",
+        "member",
+        "朋友",
+        "爱好",
+        "孩子",
+        "儿子",
+        "女儿",
+        "同事",
+        "兴趣",
+        "友達",
+        "趣味",
+        "子供",
+        "同僚",
+        "친구",
+        "취미",
+        "아이",
+        "동료",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact to compare.
+
+    Attributes:
+        id: The caller's name for it.
+        text: What it says.
+        time: When it was said, in microseconds since 1970; None if that is not known.
+    """
+
+    id: int
+    text: str
+    time: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two facts that can't both hold.
+
+    Attributes:
+        a: The id of the first.
+        b: The id of the second.
+        kind: One of KINDS.
+        confidence: 0 to 1.
+        newer: The id of the one said later; None if the times are unknown or equal.
+        older: The id of the other.
+        reason: What differs, for a person to read.
+    """
+
+    a: int
+    b: int
+    kind: str
+    confidence: float
+    newer: int | None
+    older: int | None
+    reason: str
+
+
+def slots(text: str) -> tuple[str, ...]:
+    """Where a fact can contradict others: up to three short keys; none for a text that only tells what was."""
+    made = claim(text)
+    if made.past or not made.terms:
+        return ()
+    found = [_key("matter", made.matter)]
+    if made.relation and made.subject:
+        found.append(_key("change" if made.relation == "change" else made.relation, made.subject))
+        found.append(_key("subject", made.subject))
+    return tuple(dict.fromkeys(found))
+
+
+def compare(a: Statement, b: Statement) -> Contradiction | None:
+    """How two facts contradict each other; None when both can hold. The order of the two does not matter."""
+    first, second = claim(a.text), claim(b.text)
+    if first.past or second.past:
+        return None
+    found = _denial(first, second) or _quantity(first, second) or _values(first, second)
+    if found is None:
+        return None
+    kind, confidence, reason = found
+    newer, older = _by_time(a, b)
+    return Contradiction(a.id, b.id, kind, round(confidence, 3), newer, older, reason)
+
+
+def against(
+    new: Statement, candidates: Iterable[Statement], *, min_confidence: float = MIN_CONFIDENCE
+) -> list[Contradiction]:
+    """What a fact contradicts among those with a slot in common with it; the surest first."""
+    found = (compare(new, other) for other in candidates if other.id != new.id)
+    kept = [each for each in found if each and each.confidence >= min_confidence]
+    return sorted(kept, key=lambda each: (-each.confidence, each.b))
+
+
+_Finding = tuple[str, float, str]
+
+
+def _denial(a: Claim, b: Claim) -> _Finding | None:
+    """One says what the other denies, or says the opposite word."""
+    if a.sign == b.sign or a.matter != b.matter or not a.matter or a.times_of_day != b.times_of_day:
+        return None
+    if _values_of(a.quantities) != _values_of(b.quantities):
+        return None
+    kind = "negation" if (a.negations - b.negations) % 2 else "opposite"
+    return (
+        kind,
+        _CONFIDENCE[kind],
+        f"one says {'not ' if kind == 'negation' else 'the opposite of '}what the other says",
+    )
+
+
+def _quantity(a: Claim, b: Claim) -> _Finding | None:
+    """The same is said with another number, date or time."""
+    if a.sign != b.sign or not a.quantities or len(a.quantities) != len(b.quantities):
+        return None
+    if not a.matter or a.matter != b.matter or a.times_of_day != b.times_of_day:
+        return None
+    pairs = list(zip(a.quantities, b.quantities, strict=True))
+    if any(one.kind != other.kind for one, other in pairs):
+        return None
+    differing = [(one, other) for one, other in pairs if differ(one, other)]
+    if len(differing) != 1:
+        return None
+    one, other = differing[0]
+    if one.kind == "number" and one.unit and other.unit and one.unit != other.unit:
+        return None
+    kind = "number" if one.kind == "number" else "date"
+    return kind, _CONFIDENCE[kind], f"{one.value} against {other.value}"
+
+
+def _values(a: Claim, b: Claim) -> _Finding | None:
+    """Two values of one relation that has one at a time."""
+    if not a.value or not b.value or a.value == b.value or a.value <= b.value or b.value <= a.value or not a.subject:
+        return _reversed(a, b)
+    if (
+        a.sign < 0
+        or b.sign < 0
+        or a.subject != b.subject
+        or (a.times_of_day and b.times_of_day and a.times_of_day != b.times_of_day)
+    ):
+        return None
+    relation = _common_relation(a, b)
+    if relation is None or (relation == "attribute" and a.subject & _MANY):
+        return None
+    less = _doubt(relation, a, b)
+    if less is None:
+        return None
+    kind = "preference" if relation in ("prefer", "like") else "value"
+    return kind, _CONFIDENCE[kind] - less, f"{' '.join(sorted(a.value))} against {' '.join(sorted(b.value))}"
+
+
+def _reversed(a: Claim, b: Claim) -> _Finding | None:
+    """One prefers to the other what the other prefers to the one."""
+    if a.subject == b.subject and a.value and a.value == b.against and b.value == a.against:
+        return "preference", _CONFIDENCE["preference"], "the preference is reversed"
+    return None
+
+
+def _common_relation(a: Claim, b: Claim) -> str | None:
+    if a.relation == b.relation:
+        return a.relation or None
+    names = {a.relation, b.relation}
+    if "change" in names and len(names) == 2:
+        (other,) = names - {"change"}
+        return other or None
+    if names in ({"prefer", "like"}, {"prefer", "use"}):
+        return "prefer" if a.changed or b.changed else None
+    return None
+
+
+def _doubt(relation: str, a: Claim, b: Claim) -> float | None:
+    """What to take off the confidence; None when the two values do not exclude each other."""
+    if relation in ("residence", "employer"):
+        return 0.0
+    one, other = a.residue, b.residue
+    if one and other and not (one <= other or other <= one):
+        return None
+    less = 0.0 if one == other else _MORE_TERMS
+    if relation in SINGLE - {"prefer"} or relation in ("attribute", "role"):
+        return less
+    kinds = domains(a.value | a.residue), domains(b.value | b.residue)
+    if all(kinds) and not kinds[0] & kinds[1]:
+        return None
+    known = all(kinds)
+    if relation == "prefer":
+        return less + (0.0 if known else _UNKNOWN_DOMAIN)
+    # like, use: many things can be, unless one says that it changed, or when during a day it is so.
+    narrowed = a.changed or b.changed or bool(a.times_of_day and a.times_of_day == b.times_of_day)
+    if not narrowed and not (relation == "use" and "database" in kinds[0] & kinds[1]):
+        return None
+    return less + (0.0 if known else _UNKNOWN_DOMAIN)
+
+
+def _values_of(found: tuple[Quantity, ...]) -> list[tuple[str, str]]:
+    return [(each.kind, each.value) for each in found]
+
+
+def _by_time(a: Statement, b: Statement) -> tuple[int | None, int | None]:
+    if a.time is None or b.time is None or a.time == b.time:
+        return None, None
+    return (a.id, b.id) if a.time > b.time else (b.id, a.id)
+
+
+def _key(name: str, terms: frozenset[str]) -> str:
+    joined = "\x1f".join([name, *sorted(terms)])
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:16]

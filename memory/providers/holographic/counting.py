@@ -1,0 +1,77 @@
+"""How often facts were recalled: counted in memory, written with a change, after some searches, or at the end."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sqlalchemy import update
+
+from hermes_state.errors import StoreBusy
+from hermes_state.schema import facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection
+
+    from hermes_state.engine import Engine
+
+# Searches after which counts are written by themselves, and seconds that this may wait for other writers.
+FLUSH_AFTER = 20
+FLUSH_BUDGET_S = 0.25
+_f = facts.c
+
+
+class RetrievalCounts:
+    """The counts of one store that wait to be written. A search is never slowed by a write of each."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._waiting: Counter[int] = Counter()
+        self._searches = 0
+        self._lock = threading.Lock()
+
+    def note(self, pks: Iterable[int]) -> None:
+        """Count facts that one search recalled."""
+        with self._lock:
+            self._waiting.update(pks)
+            self._searches += 1
+            is_due = self._searches >= FLUSH_AFTER
+        if is_due:
+            self.flush(budget_s=FLUSH_BUDGET_S)
+
+    def flush(self, *, budget_s: float | None = None) -> None:
+        """Write what waits.
+
+        Args:
+            budget_s: seconds to wait for other writers, after which the counts wait on; None: the engine's budget.
+
+        Raises:
+            StoreBusy: only without a budget.
+        """
+        if self._engine.read_only or not self._waiting:
+            return
+        try:
+            with self._engine.write(budget_s=budget_s) as connection:
+                self.write(connection)
+        except StoreBusy:
+            if budget_s is None:
+                raise
+
+    def write(self, connection: Connection) -> None:
+        """Write what waits, inside a write transaction; it waits on when that fails."""
+        with self._lock:
+            waiting, self._waiting, self._searches = self._waiting, Counter(), 0
+        by_times: dict[int, list[int]] = {}
+        for pk, times in waiting.items():
+            by_times.setdefault(times, []).append(pk)
+        try:
+            for times, pks in by_times.items():
+                count = _f.retrieval_count + times
+                connection.execute(update(facts).where(_f.pk.in_(pks)).values(retrieval_count=count))
+        except BaseException:
+            with self._lock:
+                self._waiting.update(waiting)
+            raise

@@ -1,0 +1,145 @@
+"""The rules put together and asked."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_state.text import fold
+from memory.safety.english import (
+    CONCEAL,
+    ENGLISH,
+    OVERRIDE,
+    REVEAL,
+    ROLE,
+    SEND,
+    is_negated,
+)
+from memory.safety.finding import Finding, excerpt
+from memory.safety.lexicon import GLUED, SPACED, Language
+from memory.safety.sentences import pieces, sentences
+from memory.safety.shell import FORGED, SHELL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memory.safety.english import EnglishRule
+    from memory.safety.sentences import Sentence
+
+_DESTINATION = re.compile(
+    r"(?:https?|ftps?|wss?)://|www\.|[\w.+-]+@[\w-]+\.\w+|webhook|pastebin|\d{1,3}(?:\.\d{1,3}){3}"
+)
+# An address may stand a long way from the verb.
+_ADDRESS_REACH = 120
+# A negation just before, or just behind, a verb turns *forget* into *remember*.
+_NEGATED_BEFORE = re.compile(
+    r"(?:\bnever|\bnot|n't|\bno|\bne|\bn'|\bnao|\bnon|\bне|\bnicht|不要|别|別|勿|不可|不能|不得|لا)\s*$"
+)
+_NEGATED_BEHIND = re.compile(
+    r"\s*(?:pas\b|nicht\b|jamais\b|nie\b|しないで|しない|ないで|ない|지\s?(?:마|말|않)|मत|न करें)"
+)
+# Characters before a verb in which a negation is looked for.
+_NEGATION_CHARS = 12
+# Occurrences of one column that are tried; more are repetition.
+_MOST = 6
+
+
+class _BagRule(NamedTuple):
+    rule: str
+    intent: str
+    columns: tuple[re.Pattern[str], ...]
+    reach: int
+    is_latin: bool
+
+
+def broken_rules(text: str) -> Iterator[Finding]:
+    """What is found in a text, each rule once."""
+    found: dict[str, Finding] = {}
+    for line in text.splitlines():
+        for piece in pieces(line):
+            for each in (*SHELL, *FORGED):
+                _note(found, each, piece, piece)
+    for sentence in sentences(text):
+        for form in sentence.latin:
+            for each in ENGLISH:
+                _note(found, each, form, sentence.raw)
+        _ask_languages(found, sentence)
+    yield from found.values()
+
+
+def _note(found: dict[str, Finding], rule: EnglishRule, text: str, raw: str) -> None:
+    if rule.rule in found:
+        return
+    for match in rule.pattern.finditer(text):
+        if not (rule.negatable and is_negated(text, match.start())):
+            shown = match.group() if text is raw else raw
+            found[rule.rule] = Finding(rule=rule.rule, intent=rule.intent, excerpt=excerpt(shown))
+            return
+
+
+def _ask_languages(found: dict[str, Finding], sentence: Sentence) -> None:
+    is_ascii = sentence.folded.isascii()
+    for rule in _bag_rules():
+        if rule.rule in found or (is_ascii and not rule.is_latin):
+            continue
+        forms = {sentence.folded, *sentence.latin} if rule.is_latin else {sentence.folded}
+        if any(_stands_together(rule, form) for form in forms):
+            found[rule.rule] = Finding(rule=rule.rule, intent=rule.intent, excerpt=excerpt(sentence.raw))
+
+
+def _stands_together(rule: _BagRule, text: str) -> bool:
+    """Whether a word of each column stands within the rule's reach, none of them inside another."""
+    first = (match for match in rule.columns[0].finditer(text) if not _is_negated(text, match))
+    for match in islice(first, _MOST):
+        low, high = max(0, match.start() - rule.reach), match.end() + rule.reach
+        window = text[low : match.start()] + "\x00" + text[match.end() : high]
+        if _all_in(rule.columns[1:], window):
+            return True
+    return False
+
+
+def _all_in(columns: tuple[re.Pattern[str], ...], window: str) -> bool:
+    """Whether every column has a word in a text; a word counts for one column only."""
+    if not columns:
+        return True
+    for match in islice(columns[0].finditer(window), _MOST):
+        if _all_in(columns[1:], f"{window[: match.start()]}\x00{window[match.end() :]}"):
+            return True
+    return False
+
+
+def _is_negated(text: str, match: re.Match[str]) -> bool:
+    before = text[max(0, match.start() - _NEGATION_CHARS) : match.start()]
+    return bool(_NEGATED_BEFORE.search(before) or _NEGATED_BEHIND.match(text, match.end()))
+
+
+@cache
+def _bag_rules() -> tuple[_BagRule, ...]:
+    glued = [rule for language in GLUED for rule in _rules_of(language, is_latin=False)]
+    return (*glued, *(rule for language in SPACED for rule in _rules_of(language, is_latin=True)))
+
+
+def _rules_of(language: Language, *, is_latin: bool) -> Iterator[_BagRule]:
+    def words(column: str) -> re.Pattern[str]:
+        return _words(column, whole=is_latin)
+
+    override = (words(language.ignore), words(language.earlier), words(language.instructions))
+    yield _BagRule("override_instructions", OVERRIDE, override, language.reach, is_latin)
+    send = (words(language.send), words(language.secrets), _DESTINATION)
+    yield _BagRule("send_secrets", SEND, send, _ADDRESS_REACH, is_latin)
+    yield _BagRule("conceal_from_user", CONCEAL, (words(language.conceal),), 0, is_latin)
+    reveal = (words(language.reveal), words(language.prompt))
+    yield _BagRule("reveal_prompt", REVEAL, reveal, language.reach, is_latin)
+    yield _BagRule("role_hijack", ROLE, (words(language.role),), 0, is_latin)
+
+
+def _words(column: str, *, whole: bool) -> re.Pattern[str]:
+    """The words of a column, in their folded form."""
+    parts = []
+    for word in column.split("|"):
+        stem, ending = (word[:-1], r"\w*") if word.endswith("*") else (word, "")
+        parts.append(re.escape(" ".join(fold(stem).split())).replace(r"\ ", r"\s?") + ending)
+    joined = "|".join(sorted(parts, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{joined})(?!\w)" if whole else joined)

@@ -1,0 +1,283 @@
+"""`hermes-state chat`, against a real server: one question in a pipe, and a conversation through a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pexpect
+import pytest
+from endpoint import Endpoint, Scene, calls, delta, refuses, says
+
+from hermes_state import SessionDB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROGRAM = str(Path(sys.executable).with_name("hermes-state"))
+QUIET = "memory: {nudge_interval: 0, flush_min_turns: 0}\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, endpoint: Endpoint) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "config.yaml").write_text(f"model: {{default: m-1, base_url: '{endpoint.url}'}}\n{QUIET}")
+    return folder
+
+
+def environment(home: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "HERMES_"))}
+    return kept | {"HERMES_HOME": str(home), "TERM": "dumb", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
+
+
+def once(home: Path, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [PROGRAM, "chat", *args], env=environment(home), input=stdin, capture_output=True, text=True, timeout=60
+    )
+
+
+class Talk:
+    """A chat on a pseudo-terminal."""
+
+    def __init__(self, home: Path, *args: str) -> None:
+        self.child = pexpect.spawn(
+            PROGRAM, ["chat", *args], env=environment(home), encoding="utf-8", timeout=20, dimensions=(40, 120)
+        )
+        self.child.setecho(False)
+        self.ready()
+
+    def ready(self) -> str:
+        self.child.expect("› ")
+        return str(self.child.before)
+
+    def say(self, line: str) -> str:
+        self.child.sendline(line)
+        return self.ready()
+
+    def leave(self, how: str = "/exit") -> str:
+        self.child.sendline(how)
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        assert self.child.exitstatus == 0, self.child.before
+        return str(self.child.before)
+
+
+def stored(home: Path) -> list[tuple[str, Any, str | None]]:
+    with SessionDB.open(home=home) as db:
+        (session,) = db.sessions.list()
+        return [(m.role, m.content, m.finish_reason) for m in db.messages.list(session.id)]
+
+
+# --- one question -----------------------------------------------------------------------------------------------
+
+
+def test_a_question_in_a_pipe(home: Path, endpoint: Endpoint) -> None:
+    endpoint.will(says("Die Antwort: 四十二."))
+    run = once(home, "-q", "what is the answer?")
+    assert (run.returncode, run.stdout) == (0, "Die Antwort: 四十二.\n"), run.stderr
+    assert [role for role, _, _ in stored(home)] == ["user", "assistant"]
+
+
+def test_a_question_from_standard_input_as_json(home: Path, endpoint: Endpoint) -> None:
+    endpoint.will(calls("memory", action="add", target="user", content="喜欢乌龙茶"), says("Noted."))
+    run = once(home, "-q", "-", "--json", stdin="我喜欢乌龙茶\n")
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["answer"] == "Noted."
+    assert found["tools"] == ["memory"]
+    assert found["saved"] == ["user: + 喜欢乌龙茶"]
+    assert "喜欢乌龙茶" in (home / "memories" / "USER.md").read_text(encoding="utf-8")
+
+
+def test_what_was_saved_is_in_the_next_prompt(home: Path, endpoint: Endpoint) -> None:
+    endpoint.will(calls("memory", action="add", target="user", content="Works at night"), says("Noted."))
+    once(home, "-q", "I work at night")
+    once(home, "-q", "when should we meet?")
+    assert "Works at night" in endpoint.asked[-1]["messages"][0]["content"]
+
+
+def test_an_endpoint_that_refuses(home: Path, endpoint: Endpoint) -> None:
+    endpoint.otherwise = refuses(401, "bad key")
+    run = once(home, "-q", "hello there, anybody?", "--json")
+    assert run.returncode == 53
+    error = json.loads(run.stderr)["error"]
+    assert (error["kind"], error["retryable"]) == ("model_refused", False)
+    assert "API key" in error["hint"]
+    assert [role for role, _, _ in stored(home)] == ["user"]
+
+
+def test_nobody_to_talk_with(home: Path) -> None:
+    run = once(home)
+    assert run.returncode == 2
+    assert "-q" in run.stderr
+
+
+def test_no_model_is_configured(tmp_path: Path) -> None:
+    run = once(tmp_path, "-q", "hello")
+    assert run.returncode == 2
+    assert "--base-url" in run.stderr
+
+
+def test_without_httpx_the_extra_is_named(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "httpx.py").write_text("raise ImportError('no httpx')\n")
+    run = subprocess.run(
+        [PROGRAM, "chat", "-q", "hello"],
+        env=environment(home) | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 21
+    assert "pip install 'hermes-state[agent]'" in run.stderr
+
+
+# --- a terminal -------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation(home: Path, endpoint: Endpoint) -> None:
+    endpoint.will(says("Hello Ana! 👋🏽"), says("Ana, of course."))
+    talk = Talk(home)
+    assert "Hello Ana! 👋🏽" in talk.say("I am Ana, nice to meet you")
+    assert "Ana, of course." in talk.say("who am I?")
+    assert "titled garden" in talk.say("/title garden")
+    ending = talk.leave()
+    assert "hermes-state chat --resume" in ending
+    resumed = Talk(home, "--resume", "garden")
+    resumed.say("and now, what is next?")
+    resumed.leave()
+    assert [m["content"] for m in endpoint.asked[-1]["messages"][1:]] == [
+        "I am Ana, nice to meet you",
+        "Hello Ana! 👋🏽",
+        "who am I?",
+        "Ana, of course.",
+        "and now, what is next?",
+    ]
+
+
+def test_memories_are_shown_searched_and_taken_back(home: Path, endpoint: Endpoint) -> None:
+    endpoint.will(calls("memory", action="add", target="user", content="Is vegan"), says("Noted."))
+    talk = Talk(home)
+    assert "💾 user: + Is vegan" in talk.say("I am vegan, by the way")
+    assert "Is vegan" in talk.say("/memory")
+    assert "Is vegan" in talk.say("/memory vegan")
+    assert "remove" in talk.say("/memory undo")
+    talk.leave()
+    assert "Is vegan" not in (home / "memories" / "USER.md").read_text(encoding="utf-8")
+
+
+def test_slash_commands(home: Path, endpoint: Endpoint) -> None:
+    with SessionDB.open(home=home) as db:
+        old = db.sessions.create(source="cli", title="canal census")
+        db.messages.append(old.id, role="user", content="214 tulips by the canal")
+    talk = Talk(home)
+    talk.say("a first message of mine")
+    assert "canal census" in talk.say("/search tulips")
+    assert "taken back: 2 messages" in talk.say("/undo")
+    talk.say("a second message of mine")
+    assert "a copy of the conversation" in talk.say("/branch other way")
+    assert "canal census" in talk.say("/resume canal census")
+    assert "a new conversation" in talk.say("/new")
+    assert "/search" in talk.say("/help")
+    assert "there is no command /nonsense" in talk.say("/nonsense")
+    assert "nothing to take back" in talk.say("/undo")
+    talk.leave()
+
+
+def test_an_error_ends_no_chat(home: Path, endpoint: Endpoint) -> None:
+    endpoint.will(refuses(404, "no such model"), says("better"))
+    talk = Talk(home)
+    assert "no such model" in talk.say("hello, are you there?")
+    assert "better" in talk.say("once more, please do")
+    talk.leave()
+
+
+def test_lines_that_go_on(home: Path, endpoint: Endpoint) -> None:
+    talk = Talk(home)
+    talk.child.sendline("one line \\")
+    talk.child.expect("… ")
+    talk.child.sendline("and another")
+    talk.ready()
+    talk.leave()
+    assert endpoint.asked[0]["messages"][-1]["content"] == "one line \nand another"
+
+
+@pytest.fixture
+def slow(endpoint: Endpoint) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """An answer that stops in the middle until it is let go."""
+    begun, hold = threading.Event(), threading.Event()
+    endpoint.will(Scene(chunks=(delta(content="Once upon a ti"), delta(content="me")), begun=begun, hold=hold))
+    yield begun, hold
+    hold.set()
+
+
+def test_ctrl_c_ends_the_answer_and_keeps_what_was_said(
+    home: Path, endpoint: Endpoint, slow: tuple[threading.Event, threading.Event]
+) -> None:
+    talk = Talk(home)
+    talk.child.sendline("tell me a long story")
+    talk.child.expect("Once upon a ti")
+    talk.child.sendintr()
+    assert "interrupted" in talk.ready()
+    endpoint.will(says("All is well."))
+    assert "All is well." in talk.say("are you all right?")
+    talk.leave()
+    assert stored(home)[:2] == [
+        ("user", "tell me a long story", None),
+        ("assistant", "Once upon a ti", "interrupted"),
+    ]
+
+
+def test_ctrl_c_at_the_prompt_gives_up_the_line(home: Path) -> None:
+    talk = Talk(home)
+    talk.child.send("half a li")
+    talk.child.sendintr()
+    assert "Ctrl-D" in talk.ready()
+    talk.child.sendeof()
+    talk.child.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_killed_in_the_middle_of_an_answer(
+    home: Path, endpoint: Endpoint, slow: tuple[threading.Event, threading.Event], number: signal.Signals
+) -> None:
+    talk = Talk(home)
+    talk.child.sendline("tell me a long story")
+    talk.child.expect("Once upon a ti")
+    talk.child.kill(number)
+    talk.child.expect(pexpect.EOF)
+    talk.child.close()
+    if number == signal.SIGTERM:
+        assert talk.child.exitstatus == 143
+        assert stored(home)[1:] == [("assistant", "Once upon a ti", "interrupted")]
+    assert stored(home)[0] == ("user", "tell me a long story", None)
+    with SessionDB.open(home=home) as db:
+        (session,) = db.sessions.list()
+    endpoint.will(says("Where were we?"))
+    resumed = Talk(home, "--resume", session.id[:18])
+    assert "Where were we?" in resumed.say("go on with the story, please")
+    resumed.leave()
+
+
+def test_sigterm_at_the_prompt_ends_the_session(home: Path, endpoint: Endpoint) -> None:
+    talk = Talk(home)
+    talk.say("a message before the end")
+    talk.child.kill(signal.SIGTERM)
+    talk.child.expect(pexpect.EOF)
+    talk.child.close()
+    assert talk.child.exitstatus == 143
+    with SessionDB.open(home=home) as db:
+        (session,) = db.sessions.list()
+    assert session.end_reason == "close"
+
+
+def test_terminal_sequences_of_a_model_do_nothing(home: Path, endpoint: Endpoint) -> None:
+    endpoint.will(says("\x1b]0;owned\x07\x1b[31mred\x1b[0m", piece=100))
+    run = once(home, "-q", "say something red, please")
+    assert run.stdout == "red\n"

@@ -1,0 +1,166 @@
+"""A second backup costs what changed, in bytes and in what is read."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from homes import make_home
+from repositories import all_snapshots, assert_sound, contents, noise_file, small_home
+
+from hermes_state import SessionDB
+from hermes_state.portability.backup import Wanted
+from hermes_state.portability.reader import open_archive
+from hermes_state.portability.repository import parent
+from hermes_state.portability.repository.backup import back_up
+from hermes_state.portability.secrets import Policy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDS = "the deploy failed because redis was down 数据库 升级 الخادم"
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that were changed just now count as settled: tests do not wait for two seconds."""
+    monkeypatch.setattr(parent, "_SETTLED_NS", -(10**12))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return small_home(tmp_path / "home")
+
+
+def large_database(path: Path, rows: int = 20_000) -> None:
+    """Some 8 MB of rows that do not repeat, with an index, as a store has."""
+    rnd = random.Random(4)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session TEXT, content TEXT)")
+        db.execute("CREATE INDEX by_session ON messages (session)")
+        values = ((f"session-{n % 300}", f"{WORDS} {rnd.randbytes(rnd.randint(60, 200)).hex()}") for n in range(rows))
+        db.executemany("INSERT INTO messages (session, content) VALUES (?, ?)", values)
+        db.commit()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE messages SET content = content || ' changed' WHERE id % 100 = 7",
+        "UPDATE messages SET content = content || ' changed' WHERE id BETWEEN 10000 AND 10200",
+        "INSERT INTO messages (session, content) SELECT session, content || 'x' FROM messages WHERE id % 100 = 3",
+        "DELETE FROM messages WHERE id BETWEEN 10000 AND 10200",
+    ],
+    ids=["scattered", "together", "added", "deleted"],
+)
+def test_one_percent_of_the_rows(tmp_path: Path, home: Path, change: str) -> None:
+    """The bar is 3 % of the first backup's bytes."""
+    large_database(home / "rows.db")
+    first = back_up(home, tmp_path / "repo").backup.written.size
+    with closing(sqlite3.connect(home / "rows.db")) as db:
+        db.execute(change)
+        db.commit()
+    second = back_up(home, tmp_path / "repo").backup.written.size
+    assert second <= first * 0.03
+    assert_sound(tmp_path / "repo")
+
+
+def test_what_looks_the_same_is_not_read(tmp_path: Path, home: Path, settled: None) -> None:
+    first = back_up(home, tmp_path / "repo")
+    (home / "config.yaml").write_text("model: {a: 1}\n")
+    second = back_up(home, tmp_path / "repo")
+    assert (first.unread, second.unread) == (0, 4)  # all files but the one that was changed
+    assert second.backup.written.size < 4000
+    with open_archive(tmp_path / "repo/latest") as archive:
+        assert archive.manifest.facts["databases"]["home/facts.db"]["kind"] == "sqlite"
+    names = [contents(path) for path in sorted((tmp_path / "repo/snapshots").iterdir())]
+    assert {name for name in names[0] if names[0][name][-1] != names[1][name][-1]} == {"home/config.yaml"}
+
+
+def test_a_file_changed_within_the_clock_is_read_again(tmp_path: Path, home: Path) -> None:
+    """Changed a moment before it was looked at, it could change again without its times telling so."""
+    back_up(home, tmp_path / "repo")
+    assert back_up(home, tmp_path / "repo").unread == 0
+
+
+def test_same_size_and_time_but_another_content(tmp_path: Path, home: Path, settled: None) -> None:
+    """Whoever sets a file's time back can't set back when it was changed."""
+    path = home / "config.yaml"
+    before = path.stat()
+    back_up(home, tmp_path / "repo")
+    path.write_text("model: []\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    back_up(home, tmp_path / "repo")
+    first, second = (contents(found) for found in sorted((tmp_path / "repo/snapshots").iterdir()))
+    assert first["home/config.yaml"][-1] != second["home/config.yaml"][-1]
+
+
+def test_rows_that_are_still_in_the_log(tmp_path: Path, home: Path, settled: None) -> None:
+    """A database in WAL mode changes without its file."""
+    with closing(sqlite3.connect(home / "facts.db")) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("INSERT INTO facts (text) VALUES ('first')")
+        db.commit()
+        back_up(home, tmp_path / "repo")
+        db.execute("INSERT INTO facts (text) VALUES ('second')")
+        db.commit()
+        second = back_up(home, tmp_path / "repo")
+        assert second.unread == 4
+        third = back_up(home, tmp_path / "repo")
+        assert third.unread == 5
+    assert_sound(tmp_path / "repo")
+
+
+def test_a_log_that_grew(tmp_path: Path, home: Path) -> None:
+    noise_file(home / "logs/agent.log", 9_000_000)
+    back_up(home, tmp_path / "repo")
+    with (home / "logs/agent.log").open("ab") as file:
+        file.write(b"one line more\n")
+    assert back_up(home, tmp_path / "repo").new_content_bytes < 1_500_000
+
+
+def test_two_homes_share_what_they_have_in_common(tmp_path: Path, home: Path) -> None:
+    shutil.copytree(home, tmp_path / "other", symlinks=True)
+    first = back_up(home, tmp_path / "repo").backup.written.size
+    assert back_up(tmp_path / "other", tmp_path / "repo").backup.written.size < first / 50
+    assert {one.home for one in all_snapshots(tmp_path / "repo")} == {str(home), str(tmp_path / "other")}
+    assert_sound(tmp_path / "repo")
+
+
+def test_other_wishes_are_not_answered_from_before(tmp_path: Path, settled: None) -> None:
+    """Secrets that are to be taken out now, and indexes that are to come along, are not taken from the last backup."""
+    home = make_home(tmp_path / "home")
+    back_up(home, tmp_path / "repo")
+    back_up(home, tmp_path / "repo", Wanted(secrets=Policy.REDACT, keep_indexes=True))
+    back_up(home, tmp_path / "repo")
+    first, redacted, third = (contents(tmp_path / "repo" / one.id) for one in all_snapshots(tmp_path / "repo"))
+    assert redacted["home/.env"][-1] != first["home/.env"][-1] == third["home/.env"][-1]
+    assert redacted["home/state.db"][3] > first["home/state.db"][3] == third["home/state.db"][3]
+
+
+def test_a_store_of_ours_in_use(tmp_path: Path, settled: None) -> None:
+    home = make_home(tmp_path / "home")
+    with SessionDB.open(home / "hermes_state.db") as db:
+        session = db.sessions.create(source="cli", title="work")
+        for text in ("数据库 one", "two"):
+            db.messages.append(session.id, role="user", content=text)
+            back_up(home, tmp_path / "repo")
+    first, second = (contents(tmp_path / "repo" / one.id) for one in all_snapshots(tmp_path / "repo"))
+    assert first["home/hermes_state.db"][-1] != second["home/hermes_state.db"][-1]
+    assert first["home/state.db"] == second["home/state.db"]
+
+
+def test_it_stays_quick_when_the_clock_was_wrong(tmp_path: Path, home: Path, settled: None) -> None:
+    """Times of files before 1980 and after 2100 are kept."""
+    os.utime(home / "zero", (0, 0))
+    os.utime(home / "config.yaml", (time.time() + 5e9, 5e9))
+    back_up(home, tmp_path / "repo")
+    back_up(home, tmp_path / "repo")
+    found = contents(tmp_path / "repo/latest")
+    assert (found["home/zero"][2], found["home/config.yaml"][2]) == (0, 5 * 10**18)
