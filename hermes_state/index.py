@@ -139,7 +139,7 @@ class MessageIndex:
         """Whether there can be an index at all."""
         if self._available is None:
             with self._engine.read() as connection:
-                self._available = fts.tokens_in(connection).is_available(connection)
+                self._available = fts.is_available(connection)
         return self._available
 
     def wake(self, messages: int = 1) -> None:

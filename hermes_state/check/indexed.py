@@ -34,7 +34,7 @@ def index(collector: Collector) -> None:
         if connection.execute(select(store_state.c.id)).scalar() is None:
             return  # a finding of its own
         stand = mark(connection)
-        if not stand.is_usable or not fts.tokens_in(connection).is_available(connection):
+        if not stand.is_usable or not fts.is_available(connection):
             return
         if not fts.tokens_in(connection).exists(connection):
             collector.add(Kind.INDEX, "message_index", "the index is missing")

@@ -129,3 +129,8 @@ def tokens_in(connection: Connection) -> MessageTokens:
     from hermes_state.engine import sqlite_index
 
     return sqlite_index
+
+
+def is_available(connection: Connection) -> bool:
+    """Whether the database that a connection leads to can have full-text indexes."""
+    return tokens_in(connection).is_available(connection)

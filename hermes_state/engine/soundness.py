@@ -72,7 +72,7 @@ def unsound(connection: Connection, *, full: bool) -> list[Complaint]:
         full: also compare every index with its table, entry by entry.
     """
     driver: Any = connection.connection.driver_connection
-    if fts.tokens_in(connection).is_available(connection):
+    if fts.is_available(connection):
         # FTS5's part of the check takes the structure of an index from this connection's last search, and calls the
         # index corrupt when others have written since. A search looks anew.
         for name in connection.exec_driver_sql(_INDEXES).scalars().all():

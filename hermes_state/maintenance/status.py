@@ -124,7 +124,7 @@ def _with_content(connection: Connection, found: Status) -> Status:
 
 
 def _index(connection: Connection) -> IndexStatus:
-    available = fts.tokens_in(connection).is_available(connection)
+    available = fts.is_available(connection)
     stand = mark(connection)
     return IndexStatus(
         is_available=available,
