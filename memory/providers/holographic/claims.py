@@ -145,17 +145,17 @@ def claim(text: str) -> Claim:
     found = tuple(quantities(reading.text))
     for quantity in found:
         reading.blank(quantity.start, quantity.end)
-    past = bool(PAST.search(reading.text))
-    negations = len(reading.take(NEGATION))
-    times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY))
-    changed = reading.drop(NOW)
+    past = bool(PAST.within(reading.text).search(reading.text))
+    negations = len(reading.take(NEGATION.within(reading.text)))
+    times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY.within(reading.text)))
+    changed = reading.drop(NOW.within(reading.text))
     relation = _relation(reading.text)
     signs = _opposites(reading, relation)
     against = _against(reading)
     subject, value, name = _sides(reading, relation)
     if against and name == "like":
         name = "prefer"
-    changed = bool(reading.take(CHANGED)) or name == "change" or changed
+    changed = bool(reading.take(CHANGED.within(reading.text))) or name == "change" or changed
     terms = reading.terms() | {f"@axis{abs(axis)}" for axis in signs}
     if relation.name in _MARKED:
         terms |= {f"@{relation.name}"}
@@ -229,7 +229,9 @@ class _Reading:
     def in_order(self, start: int = 0, end: int | None = None) -> list[str]:
         """The terms of a part of the text, as they follow each other."""
         stop = len(self.text) if end is None else end
-        part = USER.sub(lambda match: chr(_NAMES_FROM + _MAX_NAMES) + " " * (len(match.group()) - 1), self.text[:stop])
+        part = USER.within(self.text).sub(
+            lambda match: chr(_NAMES_FROM + _MAX_NAMES) + " " * (len(match.group()) - 1), self.text[:stop]
+        )
         found: list[str] = []
         for match in _PIECE.finditer(part, start):
             found += self.piece(match.group(), part[match.start() - 1 : match.start()])
@@ -259,8 +261,8 @@ def _without_names(text: str, names: list[str]) -> str:
 
 
 def _relation(text: str) -> _Found:
-    for name, pattern in relations():
-        if match := pattern.search(text):
+    for name, wording in relations():
+        if match := wording.within(text).search(text):
             groups = [group for group, value in match.groupdict().items() if value is not None]
             return _Found(name, match.start(), _word_end(text, match.end()), match.span(groups[0]) if groups else None)
     match = _COPULA.search(text) or _COPULA_LAST.search(text)
@@ -278,8 +280,8 @@ def _word_end(text: str, at: int) -> int:
 def _opposites(reading: _Reading, relation: _Found) -> list[int]:
     """The axes the statement uses, negative for the second side; their words become blank outside a relation."""
     found: list[int] = []
-    for axis, pattern in axes():
-        match = pattern.search(reading.text)
+    for axis, wording in axes():
+        match = wording.within(reading.text).search(reading.text)
         if match and abs(axis) not in map(abs, found) and not (relation.name == "prefer" and abs(axis) == LIKING):
             found.append(axis)
             if not (relation.start <= match.start() < relation.end):
@@ -354,7 +356,7 @@ def _behind_copula(reading: _Reading, start: int) -> frozenset[str]:
 def _copula(
     reading: _Reading, text: str, subject_text: str, subject: frozenset[str], value: frozenset[str], start: int
 ) -> tuple[frozenset[str], frozenset[str], str]:
-    """Subject, value and relation of "the X of Y is Z" (an attribute), of "Y is the X of Z" (a role), or of another "is"."""
+    """Subject, value and relation of "the X of Y is Z" (attribute), "Y is the X of Z" (role), or another "is"."""
     behind = text[start:]
     if _POSSESSIVE.search(subject_text) or (reading.verb_last and len(subject) > 1):
         return subject, value, "attribute"
