@@ -20,9 +20,14 @@ class Wording:
         spaced = [each for each in _alternatives(pattern) if not _CJK.search(each)]
         self.spaced = re.compile("|".join(spaced) if spaced else "(?!)")
 
-    def within(self, text: str) -> re.Pattern[str]:
-        """The pattern that is enough for this text."""
-        return self.every if _CJK.search(text) else self.spaced
+    def of(self, *, spaced: bool) -> re.Pattern[str]:
+        """The pattern that is enough for a text with, or without, any of these three."""
+        return self.spaced if spaced else self.every
+
+
+def is_spaced(text: str) -> bool:
+    """Whether a text has no Chinese, Japanese or Korean in it."""
+    return not _CJK.search(text)
 
 
 def _alternatives(pattern: str) -> list[str]:
