@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import filecmp
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import asdict
@@ -22,15 +21,20 @@ from hermes_state.portability.derived import DerivedIndex
 from hermes_state.portability.ownership import own_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+# What needs no SQLite is asked of a bare interpreter, which starts in 20 ms. The answer is the exit code.
+_YES, _NO = 0, 9
+_LOOK = f"import sys; sys.exit({_YES} if open(sys.argv[1], 'rb').read({len(MAGIC)}) == {MAGIC!r} else {_NO})"
+_COMPARE = f"import filecmp, sys; sys.exit({_YES} if filecmp.cmp(sys.argv[1], sys.argv[2], shallow=False) else {_NO})"
+_COPY = f"import shutil, sys; shutil.copyfile(sys.argv[1], sys.argv[2]); sys.exit({_YES})"
 _START = "import sys; sys.path[:] = {path!r}; from hermes_state.portability.apart import serve; serve()"
 
 
 def is_database(path: str) -> bool:
     """Whether a file begins as a SQLite database does."""
-    return bool(_ask({"do": "look", "path": path}))
+    return _is_so(_LOOK, path)
 
 
 def is_held(path: Path, held: AbstractSet[tuple[int, int]] | None = None) -> bool:
@@ -53,30 +57,45 @@ def copied(
 
 def raw_copy(source: Path, target: Path) -> None:
     """Copy a file that this process has open, byte for byte."""
-    _ask({"do": "raw", "source": str(source), "target": str(target)})
+    _is_so(_COPY, source, target)
 
 
 def are_equal(one: Path, other: Path) -> bool:
     """Whether two files have the same content."""
     if is_held(one) or is_held(other):
-        return bool(_ask({"do": "compare", "source": str(one), "target": str(other)}))
+        return _is_so(_COMPARE, one, other)
     return filecmp.cmp(one, other, shallow=False)
 
 
 def copy_apart(source: Path, target: Path, *, keep_indexes: bool) -> Copy:
-    """As `databases.copy`."""
-    found = _ask({"do": "copy", "source": str(source), "target": str(target), "keep_indexes": keep_indexes})
+    """As `databases.copy`, in a child."""
+    found = _ask({"source": str(source), "target": str(target), "keep_indexes": keep_indexes})
     indexes = tuple(DerivedIndex.from_dict(index) for index in found["indexes"])
     left_out = tuple(found["left_out"])
     return Copy(**{**found, "path": target, "kind": Kind(found["kind"]), "left_out": left_out, "indexes": indexes})
 
 
-def _ask(question: Mapping[str, Any]) -> Any:
-    start = _START.format(path=sys.path)
-    asked = json.dumps(question)
-    ran = subprocess.run(  # noqa: S603  our own interpreter
-        [sys.executable, "-c", start], input=asked, capture_output=True, text=True, encoding="ascii", check=False
+def _run(arguments: Sequence[str | Path], asked: str = "") -> subprocess.CompletedProcess[str]:
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise errors.StoreUnavailable(
+            "this process has a file of the home open, and there is no interpreter that could read it apart",
+            hint="run `hermes-state` as a program of its own",
+        )
+    return subprocess.run(  # noqa: S603  our own interpreter
+        [sys.executable, *arguments], input=asked, capture_output=True, text=True, encoding="utf-8", check=False
     )
+
+
+def _is_so(script: str, *paths: str | Path) -> bool:
+    ran = _run(["-I", "-S", "-c", script, *paths])
+    if ran.returncode not in (_YES, _NO):
+        reason = (ran.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise errors.StoreUnavailable(f"{paths[0]} can't be read: {reason}", hint="check its modes and the free space")
+    return ran.returncode == _YES
+
+
+def _ask(question: Mapping[str, Any]) -> Any:
+    ran = _run(["-c", _START.format(path=sys.path)], json.dumps(question))
     answer = json.loads(ran.stdout) if ran.returncode == 0 else {"kind": "HermesStateError", "message": ran.stderr}
     if "answer" in answer:
         return answer["answer"]
@@ -90,7 +109,7 @@ def _ask(question: Mapping[str, Any]) -> Any:
 
 
 def serve() -> None:
-    """Answer one question on stdin."""
+    """Copy the database that stdin names."""
     question = json.loads(sys.stdin.read())
     try:
         answer: dict[str, Any] = {"answer": _answer(question)}
@@ -100,14 +119,6 @@ def serve() -> None:
 
 
 def _answer(question: Mapping[str, Any]) -> Any:
-    if question["do"] == "look":
-        with Path(question["path"]).open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    if question["do"] == "compare":
-        return filecmp.cmp(question["source"], question["target"], shallow=False)
-    if question["do"] == "raw":
-        shutil.copyfile(question["source"], question["target"])
-        return True
     made = copy(Path(question["source"]), Path(question["target"]), keep_indexes=question["keep_indexes"])
     indexes = [index.as_dict() for index in made.indexes]
     return {**asdict(made), "path": str(made.path), "kind": made.kind.value, "indexes": indexes}

@@ -65,7 +65,7 @@ class Loop:
 
     Args:
         request: gives the messages to send, for the transcript as it is.
-        booked: gets the tokens of each call.
+        booked: gets the tokens of each call, and stores them together with its answer.
         outcome: goes on with this one, where a loop was cut short.
     """
 
@@ -122,12 +122,12 @@ class Loop:
         if not speech.heard:  # a model that does not stream
             speech.hear(reply.text)
         self.outcome.partial = speech.end()
-        self._booked(reply.usage)
         return reply
 
     def _store_answer(self, reply: Reply, text: str) -> None:
         calls = [call.as_message_part() for call in reply.tool_calls]
         self._transcript.append(
+            also=lambda: self._booked(reply.usage),
             role="assistant",
             content=text or (None if calls else ""),
             tool_calls=calls or None,

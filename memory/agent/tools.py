@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hermes_state.errors import HermesStateError
 from hermes_state.session_search import SCHEMA as SESSION_SEARCH
 from hermes_state.session_search import SessionSearch
+from memory.agent.tokens import schema_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +85,7 @@ class Toolbox:
         self._tools = {tool.name: tool for tool in tools}
         self._facts = facts
         self._allowed = allowed
+        self._counted: tuple[list[Schema], int] = ([], 0)
 
     def schemas(self) -> list[Schema]:
         """The schemas, the memory's first, in an order that stays."""
@@ -92,9 +94,13 @@ class Toolbox:
             found.setdefault(tool.name, tool.schema)
         return [schema for name, schema in found.items() if self._allowed(name)]
 
-    def has(self, name: str) -> bool:
-        """Whether a tool is on offer."""
-        return any(_name_of(schema) == name for schema in self.schemas())
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the schemas take."""
+        schemas = self.schemas()
+        if schemas != self._counted[0]:
+            self._counted = (schemas, schema_tokens(schemas))
+        return self._counted[1]
 
     def call(self, wanted: ToolCall) -> ToolResult:
         """Run a tool. Its failure is an answer too: the model reads it and goes on."""

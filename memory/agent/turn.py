@@ -12,7 +12,7 @@ from memory.agent.loop import Loop, Outcome
 from memory.agent.prompt import assemble, injected
 from memory.agent.recall import Recall, query_for, recall
 from memory.agent.remember import asks_to_remember
-from memory.agent.tokens import message_tokens, schema_tokens
+from memory.agent.tokens import message_tokens
 from memory.context import sanitize
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Turn:
     def _request_tokens(self) -> int:
         parts = self._parts
         asked = message_tokens({"content": self._content}) + message_tokens({"content": parts.system_prompt()})
-        return parts.transcript.tokens + asked + schema_tokens(parts.toolbox.schemas())
+        return parts.transcript.tokens + asked + parts.toolbox.tokens
 
     def _tell_start(self) -> None:
         """Providers hear that a turn begins."""

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hermes_state.commands.command import command
 from hermes_state.commands.streams import is_plain, is_terminal
+from hermes_state.commands.wording import count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hermes_state.commands.invocation import Invocation
     from memory.agent.agent import Answer
     from memory.commands.slash import Chat
+    from memory.manager.status import ShutdownReport
 
 _STDIN = "-"
 
@@ -70,15 +75,21 @@ def _run(
     screen = Screen(color=color, is_quiet=invocation.json)
     for finding in settings.findings:
         screen.note(f"{finding.key}: {finding.message}")
-    with invocation.open_store(create=True) as db:
+    with ExitStack() as stack:
+        db = stack.enter_context(invocation.open_store(create=True))
+        session_id = None if resume is None else db.sessions.resume(resume).id
+        answering = stack.enter_context(closing(connect(chosen)))
+        reviewing = connect_review(chosen, settings)
+        if reviewing is not None:
+            stack.enter_context(closing(reviewing))
         wired = open_agent(
             db,
             home,
-            connect(chosen),
+            answering,
             settings,
             surface=screen.surface(),
-            session_id=None if resume is None else db.sessions.resume(resume).id,
-            review_model=connect_review(chosen, settings),
+            session_id=session_id,
+            review_model=reviewing,
             context_tokens=chosen.context_tokens,
         )
         with wired.agent:
@@ -90,7 +101,19 @@ def _run(
             else:
                 _talk(opened, chosen.name)
         screen.show_later()
+        for line in _left_over(wired.manager.shutdown()):
+            screen.note(line)
     return None
+
+
+def _left_over(report: ShutdownReport) -> Iterator[str]:
+    """What providers were not told in time."""
+    for provider, calls in report.in_outbox.items():
+        yield f"{provider}: {count(calls, 'call')} waiting; told at the next start"
+    for provider, calls in report.lost.items():
+        yield f"{provider}: {count(calls, 'call')} lost"
+    for provider, reason in report.failed.items():
+        yield f"{provider} did not end well: {reason}"
 
 
 def _ask_once(chat: Chat, text: str) -> None:

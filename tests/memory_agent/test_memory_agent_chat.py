@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pexpect
 import pytest
 from endpoint import Endpoint, Scene, calls, delta, refuses, says
 
 from hermes_state import SessionDB
+from hermes_state.commands import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +40,26 @@ def environment(home: Path) -> dict[str, str]:
     return kept | {"HERMES_HOME": str(home), "TERM": "dumb", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
 
 
-def once(home: Path, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [PROGRAM, "chat", *args], env=environment(home), input=stdin, capture_output=True, text=True, timeout=60
-    )
+class Once(Protocol):
+    """The `once` fixture."""
+
+    def __call__(self, home: Path, *args: str, stdin: str = "") -> tuple[int, str, str]: ...
+
+
+@pytest.fixture
+def once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Once:
+    """One run of `chat` inside this process: exit code, stdout, stderr."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(home: Path, *args: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setenv("HERMES_HOME", str(home))
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        code = run(["chat", *args])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return call
 
 
 class Talk:
@@ -56,6 +75,14 @@ class Talk:
     def ready(self) -> str:
         self.child.expect("› ")
         return str(self.child.before)
+
+    def waits(self) -> None:
+        """Wait until the program sleeps in its wait for a key: a signal before that would be seen with the next key."""
+        deadline, seen = time.monotonic() + 10, 0
+        while seen < 3 and time.monotonic() < deadline:
+            state = Path(f"/proc/{self.child.pid}/stat").read_text().rpartition(")")[2].split()[0]
+            seen = seen + 1 if state == "S" else 0
+            time.sleep(0.02)
 
     def say(self, line: str) -> str:
         self.child.sendline(line)
@@ -80,62 +107,102 @@ def stored(home: Path) -> list[tuple[str, Any, str | None]]:
 
 def test_a_question_in_a_pipe(home: Path, endpoint: Endpoint) -> None:
     endpoint.will(says("Die Antwort: 四十二."))
-    run = once(home, "-q", "what is the answer?")
-    assert (run.returncode, run.stdout) == (0, "Die Antwort: 四十二.\n"), run.stderr
+    done = subprocess.run(
+        [PROGRAM, "chat", "-q", "what is the answer?"],
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "Die Antwort: 四十二.\n"), done.stderr
     assert [role for role, _, _ in stored(home)] == ["user", "assistant"]
 
 
-def test_a_question_from_standard_input_as_json(home: Path, endpoint: Endpoint) -> None:
+def test_a_question_from_standard_input_as_json(home: Path, endpoint: Endpoint, once: Once) -> None:
     endpoint.will(calls("memory", action="add", target="user", content="喜欢乌龙茶"), says("Noted."))
-    run = once(home, "-q", "-", "--json", stdin="我喜欢乌龙茶\n")
-    assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout)
+    code, out, err = once(home, "-q", "-", "--json", stdin="我喜欢乌龙茶\n")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
     assert found["answer"] == "Noted."
     assert found["tools"] == ["memory"]
     assert found["saved"] == ["user: + 喜欢乌龙茶"]
     assert "喜欢乌龙茶" in (home / "memories" / "USER.md").read_text(encoding="utf-8")
 
 
-def test_what_was_saved_is_in_the_next_prompt(home: Path, endpoint: Endpoint) -> None:
+def test_what_was_saved_is_in_the_next_prompt(home: Path, endpoint: Endpoint, once: Once) -> None:
     endpoint.will(calls("memory", action="add", target="user", content="Works at night"), says("Noted."))
     once(home, "-q", "I work at night")
     once(home, "-q", "when should we meet?")
     assert "Works at night" in endpoint.asked[-1]["messages"][0]["content"]
 
 
-def test_an_endpoint_that_refuses(home: Path, endpoint: Endpoint) -> None:
+def test_an_endpoint_that_refuses(home: Path, endpoint: Endpoint, once: Once) -> None:
     endpoint.otherwise = refuses(401, "bad key")
-    run = once(home, "-q", "hello there, anybody?", "--json")
-    assert run.returncode == 53
-    error = json.loads(run.stderr)["error"]
+    code, _, err = once(home, "-q", "hello there, anybody?", "--json")
+    assert code == 53
+    error = json.loads(err)["error"]
     assert (error["kind"], error["retryable"]) == ("model_refused", False)
     assert "API key" in error["hint"]
     assert [role for role, _, _ in stored(home)] == ["user"]
 
 
-def test_nobody_to_talk_with(home: Path) -> None:
-    run = once(home)
-    assert run.returncode == 2
-    assert "-q" in run.stderr
+def test_nobody_to_talk_with(home: Path, once: Once) -> None:
+    code, _, err = once(home)
+    assert code == 2
+    assert "-q" in err
 
 
-def test_no_model_is_configured(tmp_path: Path) -> None:
-    run = once(tmp_path, "-q", "hello")
-    assert run.returncode == 2
-    assert "--base-url" in run.stderr
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_nothing_to_say(home: Path, once: Once, text: str) -> None:
+    code, _, err = once(home, "-q", "-", stdin=text)
+    assert code == 2
+    assert "empty" in err
+
+
+def test_no_model_is_configured(tmp_path: Path, once: Once) -> None:
+    code, _, err = once(tmp_path, "-q", "hello")
+    assert code == 2
+    assert "--base-url" in err
+
+
+def test_a_conversation_that_is_not_there(home: Path, once: Once) -> None:
+    code, _, err = once(home, "-q", "hello", "--resume", "nothing-like-it")
+    assert code == 4
+    assert "nothing-like-it" in err
+
+
+def test_a_configuration_with_an_unknown_key_says_so(home: Path, endpoint: Endpoint, once: Once) -> None:
+    config = home / "config.yaml"
+    config.write_text(config.read_text().replace("nudge_interval: 0", "nudge_intervall: 3"))
+    code, out, err = once(home, "-q", "hello")
+    assert (code, out) == (0, "ok\n")
+    assert "memory.nudge_intervall" in err
+
+
+def test_a_provider_that_is_not_there_costs_no_turn(home: Path, endpoint: Endpoint, once: Once) -> None:
+    config = home / "config.yaml"
+    config.write_text(config.read_text().replace("memory: {", "memory: {provider: nothing-like-it, "))
+    code, out, err = once(home, "-q", "hello")
+    assert (code, out) == (0, "ok\n")
+    assert "nothing-like-it" in err
 
 
 def test_without_httpx_the_extra_is_named(home: Path, tmp_path: Path) -> None:
     (tmp_path / "httpx.py").write_text("raise ImportError('no httpx')\n")
-    run = subprocess.run(
+    done = subprocess.run(
         [PROGRAM, "chat", "-q", "hello"],
         env=environment(home) | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert run.returncode == 21
-    assert "pip install 'hermes-state[agent]'" in run.stderr
+    assert done.returncode == 21
+    assert "pip install 'hermes-state[agent]'" in done.stderr
+
+
+def test_terminal_sequences_of_a_model_do_nothing(home: Path, endpoint: Endpoint, once: Once) -> None:
+    endpoint.will(says("\x1b]0;owned\x07\x1b[31mred\x1b[0m", piece=100))
+    assert once(home, "-q", "say something red, please")[1] == "red\n"
 
 
 # --- a terminal -------------------------------------------------------------------------------------------------
@@ -237,6 +304,7 @@ def test_ctrl_c_ends_the_answer_and_keeps_what_was_said(
 def test_ctrl_c_at_the_prompt_gives_up_the_line(home: Path) -> None:
     talk = Talk(home)
     talk.child.send("half a li")
+    talk.waits()
     talk.child.sendintr()
     assert "Ctrl-D" in talk.ready()
     talk.child.sendeof()
@@ -268,6 +336,7 @@ def test_killed_in_the_middle_of_an_answer(
 def test_sigterm_at_the_prompt_ends_the_session(home: Path, endpoint: Endpoint) -> None:
     talk = Talk(home)
     talk.say("a message before the end")
+    talk.waits()
     talk.child.kill(signal.SIGTERM)
     talk.child.expect(pexpect.EOF)
     talk.child.close()
@@ -275,9 +344,3 @@ def test_sigterm_at_the_prompt_ends_the_session(home: Path, endpoint: Endpoint) 
     with SessionDB.open(home=home) as db:
         (session,) = db.sessions.list()
     assert session.end_reason == "close"
-
-
-def test_terminal_sequences_of_a_model_do_nothing(home: Path, endpoint: Endpoint) -> None:
-    endpoint.will(says("\x1b]0;owned\x07\x1b[31mred\x1b[0m", piece=100))
-    run = once(home, "-q", "say something red, please")
-    assert run.stdout == "red\n"

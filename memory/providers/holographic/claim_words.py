@@ -9,6 +9,39 @@ from functools import cache
 
 from hermes_state.text import segment
 
+_CJK = re.compile("[\u3041-\u9fff\uac00-\ud7a3]")
+
+
+class Wording:
+    """Words to look for: all of them, or for a text without Chinese, Japanese and Korean only those without."""
+
+    def __init__(self, pattern: str) -> None:
+        self.every = re.compile(pattern)
+        spaced = [each for each in _alternatives(pattern) if not _CJK.search(each)]
+        self.spaced = re.compile("|".join(spaced) if spaced else "(?!)")
+
+    def of(self, *, spaced: bool) -> re.Pattern[str]:
+        """The pattern that is enough for a text with, or without, any of these three."""
+        return self.spaced if spaced else self.every
+
+
+def is_spaced(text: str) -> bool:
+    """Whether a text has no Chinese, Japanese or Korean in it."""
+    return not _CJK.search(text)
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """A pattern cut at the bars that stand in no group."""
+    found, depth = [""], 0
+    for character in pattern:
+        depth += (character in "([") - (character in ")]")
+        if character == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += character
+    return found
+
+
 # Relations with one value at a time. `change` is what a value of any relation is changed with.
 _RELATIONS: dict[str, tuple[str, ...]] = {
     "residence": (
@@ -135,7 +168,7 @@ _AXES: tuple[tuple[str, str], ...] = (
 # The axis of liking, which preferences do not turn on.
 LIKING = 8
 
-NEGATION = re.compile(
+NEGATION = Wording(
     r"\b(?:not|never|no longer|cannot|can't|won't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|hasn't|"
     r"haven't|couldn't"
     r"|shouldn't|wouldn't|without|stopped|quit|no more|has no|have no|nicht|kein\w*|nie|jamais|pas|nunca|nao|не|"
@@ -147,7 +180,7 @@ NEGATION = re.compile(
     r"|지 않\w*|(?<= )안 |(?<= )못 |없\w*"
 )
 # Says that things were otherwise once, or that this was one event: neither can be contradicted by what is now.
-PAST = re.compile(
+PAST = Wording(
     r"\b(?:used to|formerly|previously|once|originally|grew up|was born|visited|went to|flew to|met|bought|"
     r"was in|travell?ed to|ago)\b"
     r"|以前(?!は?使)|曾经|曾在|原来|从前|去过|出差|认识了|长大|出生|买了|旅行|去了"
@@ -155,26 +188,26 @@ PAST = re.compile(
     r"|예전|이전에는|한때|방문했|자랐|출장|갔다|만났|태어났"
 )
 # Only says since when a statement holds.
-NOW = re.compile(
+NOW = Wording(
     r"\b(?:now|nowadays|these days|currently|any ?more|from now on|recently|already|still|meanwhile|lately|"
     r"at present|instead)\b"
     r"|现在|目前|如今|已经|已(?![婚])|以后|今后|最近|今は|今では|今後|現在|最近|もう|今(?![年月日週朝夜回])|이제|"
     r"지금|앞으로|요즘|현재|더 이상"
 )
 # Only says that a number or a time is no longer what it was.
-CHANGED = re.compile(
+CHANGED = Wording(
     r"\b(?:was |were |got )?(?:raised|lowered|increased|reduced|moved|changed|postponed|cut|extended)(?: to)?\b"
     r"|提高到|降低到|增加到|减少到|改到|推迟到|提前到|改成|改为|换成了?|涨到|降到|定在|推迟|提前"
     r"|に増え\w*|に減っ\w*|に変わりました|に変わった|になりました|になった|ようになりました|[으]?로 늘었다|"
     r"[으]?로 줄었다|[으]?로 바뀌었다|으로 변경됐다"
 )
-TIMES_OF_DAY = re.compile(
+TIMES_OF_DAY = Wording(
     r"\b(?:in the |at |every )?(?P<m>mornings?|breakfast)\b|\b(?:in the |at |every )?(?P<e>evenings?|nights?|"
     r"dinner)\b|\b(?:after |at |in the )?(?P<n>lunch|noon|afternoons?)\b"
     r"|(?P<m2>早上|早晨|上午|每天早上|毎朝|朝|아침에?|매일 아침)|(?P<e2>晚上|夜里|夜|毎晩|晩|저녁에?|밤에)|"
     r"(?P<n2>中午|午饭后|下午|昼|午後|점심에?)"
 )
-USER = re.compile(
+USER = Wording(
     r"\b(?:i|i'm|i'd|i've|me|my|mine|(?:the )?user(?:'s)?)\b|我的?(?!们)|本人|用户|使用者|(?:私|僕|俺|"
     r"ユーザー)(?:の|は)?|(?<![가-힣])(?:나는|나의|내가|내|저는|제|사용자[는가의]?)(?![가-힣])|\bich\b|"
     r"\bmein\w*\b|\byo\b|\bmi\b|\bje\b|\bmon\b|\bma\b|\beu\b|\bmeu\b|(?<!\w)(?:я|мой|моя|мне)(?!\w)"
@@ -216,9 +249,9 @@ _DOMAINS: dict[str, str] = {
 
 
 @cache
-def relations() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The relations and their patterns, in the order in which they are tried."""
-    return tuple((name, re.compile("|".join(_numbered(patterns)))) for name, patterns in _RELATIONS.items())
+def relations() -> tuple[tuple[str, Wording], ...]:
+    """The relations and their words, in the order in which they are tried."""
+    return tuple((name, Wording("|".join(_numbered(patterns)))) for name, patterns in _RELATIONS.items())
 
 
 def _numbered(patterns: tuple[str, ...]) -> list[str]:
@@ -230,11 +263,11 @@ def _numbered(patterns: tuple[str, ...]) -> list[str]:
 
 
 @cache
-def axes() -> tuple[tuple[int, re.Pattern[str]], ...]:
+def axes() -> tuple[tuple[int, Wording], ...]:
     """The words of each side of each axis under its signed number; the negative first, as it may contain the other."""
     sides = []
     for number, (positive, negative) in enumerate(_AXES, 1):
-        sides += [(-number, re.compile(negative)), (number, re.compile(positive))]
+        sides += [(-number, Wording(negative)), (number, Wording(positive))]
     return tuple(sides)
 
 

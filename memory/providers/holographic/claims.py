@@ -7,6 +7,7 @@ relation that can have only one.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from memory.providers.holographic.claim_words import (
     TIMES_OF_DAY,
     USER,
     axes,
+    is_spaced,
     relations,
 )
 from memory.providers.holographic.entities import extract
@@ -145,17 +147,17 @@ def claim(text: str) -> Claim:
     found = tuple(quantities(reading.text))
     for quantity in found:
         reading.blank(quantity.start, quantity.end)
-    past = bool(PAST.search(reading.text))
-    negations = len(reading.take(NEGATION))
-    times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY))
-    changed = reading.drop(NOW)
-    relation = _relation(reading.text)
+    past = bool(PAST.of(spaced=reading.spaced).search(reading.text))
+    negations = len(reading.take(NEGATION.of(spaced=reading.spaced)))
+    times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY.of(spaced=reading.spaced)))
+    changed = reading.drop(NOW.of(spaced=reading.spaced))
+    relation = _relation(reading.text, spaced=reading.spaced)
     signs = _opposites(reading, relation)
     against = _against(reading)
     subject, value, name = _sides(reading, relation)
     if against and name == "like":
         name = "prefer"
-    changed = bool(reading.take(CHANGED)) or name == "change" or changed
+    changed = bool(reading.take(CHANGED.of(spaced=reading.spaced))) or name == "change" or changed
     terms = reading.terms() | {f"@axis{abs(axis)}" for axis in signs}
     if relation.name in _MARKED:
         terms |= {f"@{relation.name}"}
@@ -202,6 +204,7 @@ class _Reading:
     def __init__(self, text: str, names: list[str]) -> None:
         self.text = text
         self.names = names
+        self.spaced = is_spaced(text)
         self.japanese = bool(_KANA.search(text))
         self.verb_last = self.japanese or bool(_HANGUL.search(text))
 
@@ -229,13 +232,15 @@ class _Reading:
     def in_order(self, start: int = 0, end: int | None = None) -> list[str]:
         """The terms of a part of the text, as they follow each other."""
         stop = len(self.text) if end is None else end
-        part = USER.sub(lambda match: chr(_NAMES_FROM + _MAX_NAMES) + " " * (len(match.group()) - 1), self.text[:stop])
+        part = USER.of(spaced=self.spaced).sub(
+            lambda match: chr(_NAMES_FROM + _MAX_NAMES) + " " * (len(match.group()) - 1), self.text[:stop]
+        )
         found: list[str] = []
         for match in _PIECE.finditer(part, start):
             found += self.piece(match.group(), part[match.start() - 1 : match.start()])
         return found
 
-    def piece(self, piece: str, before: str) -> list[str]:
+    def piece(self, piece: str, before: str) -> Sequence[str]:
         """The terms of one run of a script."""
         first = piece[0]
         if _NAMES_FROM <= ord(first) <= _NAMES_FROM + _MAX_NAMES:
@@ -253,14 +258,30 @@ class _Reading:
 def _without_names(text: str, names: list[str]) -> str:
     folded = " ".join(fold(text).split()).strip(" .!?;:")
     for number, name in sorted(enumerate(names), key=lambda each: -len(each[1])):
-        edge = r"\b" if name.isascii() and name.replace(" ", "").isalnum() else ""
-        folded = re.sub(edge + re.escape(name) + edge, chr(_NAMES_FROM + number), folded)
+        folded = _replaced(folded, name, chr(_NAMES_FROM + number))
     return folded
 
 
-def _relation(text: str) -> _Found:
-    for name, pattern in relations():
-        if match := pattern.search(text):
+def _replaced(text: str, name: str, sign: str) -> str:
+    """The text with a sign in place of a name, wherever the name is no part of a longer word of letters with spaces."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        glued = name.isascii() and (
+            _is_letter(text[at - 1 : at]) or (name[-1:].isalnum() and _is_letter(text[end : end + 1]))
+        )
+        text = text if glued else text[:at] + sign + text[end:]
+        at = text.find(name, at + 1)
+    return text
+
+
+def _is_letter(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+def _relation(text: str, *, spaced: bool) -> _Found:
+    for name, wording in relations():
+        if match := wording.of(spaced=spaced).search(text):
             groups = [group for group, value in match.groupdict().items() if value is not None]
             return _Found(name, match.start(), _word_end(text, match.end()), match.span(groups[0]) if groups else None)
     match = _COPULA.search(text) or _COPULA_LAST.search(text)
@@ -278,8 +299,8 @@ def _word_end(text: str, at: int) -> int:
 def _opposites(reading: _Reading, relation: _Found) -> list[int]:
     """The axes the statement uses, negative for the second side; their words become blank outside a relation."""
     found: list[int] = []
-    for axis, pattern in axes():
-        match = pattern.search(reading.text)
+    for axis, wording in axes():
+        match = wording.of(spaced=reading.spaced).search(reading.text)
         if match and abs(axis) not in map(abs, found) and not (relation.name == "prefer" and abs(axis) == LIKING):
             found.append(axis)
             if not (relation.start <= match.start() < relation.end):
@@ -354,7 +375,7 @@ def _behind_copula(reading: _Reading, start: int) -> frozenset[str]:
 def _copula(
     reading: _Reading, text: str, subject_text: str, subject: frozenset[str], value: frozenset[str], start: int
 ) -> tuple[frozenset[str], frozenset[str], str]:
-    """Subject, value and relation of "the X of Y is Z" (an attribute), of "Y is the X of Z" (a role), or of another "is"."""
+    """Subject, value and relation of "the X of Y is Z" (attribute), "Y is the X of Z" (role), or another "is"."""
     behind = text[start:]
     if _POSSESSIVE.search(subject_text) or (reading.verb_last and len(subject) > 1):
         return subject, value, "attribute"
@@ -382,16 +403,18 @@ def _han_terms(piece: str) -> list[str]:
     return [each for each in trimmed if each]
 
 
-def _korean_terms(word: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def _korean_terms(word: str) -> tuple[str, ...]:
     if word in _KOREAN_FUNCTION:
-        return []
+        return ()
     verb = _KOREAN_ENDING.sub("", word)
     stem = (
         verb if verb and verb != word else min((each for each in stems(word) if len(each) > 1), key=len, default=word)
     )
-    return [stem] if stem and stem not in _KOREAN_FUNCTION else []
+    return (stem,) if stem and stem not in _KOREAN_FUNCTION else ()
 
 
-def _spaced_terms(word: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def _spaced_terms(word: str) -> tuple[str, ...]:
     found = [stemmed for stemmed in segment(word).words if not is_stopword(stemmed) and stemmed not in _FUNCTION]
-    return [each for each in found if each != BOUNDARY]
+    return tuple(each for each in found if each != BOUNDARY)

@@ -8,6 +8,7 @@ of the texts that its full-text index offers.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 from hermes_state.text import fold
@@ -57,14 +58,18 @@ class Entity:
 
 def extract(text: str) -> list[Entity]:
     """The named things of a text, each once, in the order of their first mention. Never raises."""
-    text = text[:MAX_TEXT_CHARS]
+    return list(_extracted(text[:MAX_TEXT_CHARS]))
+
+
+@lru_cache(maxsize=1024)
+def _extracted(text: str) -> tuple[Entity, ...]:
     found: dict[str, Entity] = {}
     for span in _disjoint(_spans(text)):
         name = text[span.start : span.end]
         key = normalise(name)
         if key and len(name) <= MAX_NAME_CHARS and len(found) < MAX_ENTITIES:
             found.setdefault(key, Entity(name, key, span.kind, span.start, span.end))
-    return list(found.values())
+    return tuple(found.values())
 
 
 def normalise(name: str) -> str:

@@ -121,6 +121,8 @@ _HEADS = frozenset(
     """
     )
 )
+# Ordinary words that at the beginning of a sentence are not part of the name behind them.
+_OPENERS = _ORDINARY - _HEADS
 _GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|ich|mit|ein|eine|wohnt|arbeitet|wir)\b")
 _BEFORE_NOUN = frozenset(
     words(
@@ -201,7 +203,7 @@ def _name_end(text: str, words: list[re.Match[str]], first: int) -> int | None:
 def _is_no_part(text: str, word: re.Match[str]) -> bool:
     """Whether a capitalised word does not belong to the name behind it: a title, the first word of a sentence."""
     plain = _plain(word)
-    return plain in _HONORIFICS or (plain in _ORDINARY - _HEADS and _opens(text, word.start()))
+    return plain in _HONORIFICS or (plain in _OPENERS and _opens(text, word.start()))
 
 
 def _opens(text: str, start: int) -> bool:
@@ -227,7 +229,11 @@ def _is_name(text: str, words: list[re.Match[str]], first: int, last: int, germa
 
 
 def _is_capitalised(word: str) -> bool:
-    return word not in _NO_ACRONYMS and word[0].isupper() and (len(word) == 1 or any(map(str.islower, word)) or word.isupper())
+    return (
+        word not in _NO_ACRONYMS
+        and word[0].isupper()
+        and (len(word) == 1 or any(map(str.islower, word)) or word.isupper())
+    )
 
 
 def _plain(match: re.Match[str]) -> str:

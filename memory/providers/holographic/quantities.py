@@ -89,6 +89,7 @@ _NUMBER = re.compile(
     rf"|(?<!\w)(?P<word>{'|'.join(_SPELLED)}) (?P<u2>{_UNITS})(?![a-z])"
     rf"|(?P<n3>[一二两三四五六七八九十百千万]+)(?P<u3>元|块|人|个人|岁|秒|分钟|小时|天|公斤|台|名|円|歳|時間)"
 )
+_DIGIT = re.compile(f"{_CJK_NUMBER}")
 # Units that are one.
 _UNIT_NAMES = {
     "$": "dollar",
@@ -114,7 +115,10 @@ _NAMES = re.compile(" ?(?:号会|号楼|号线|號|号|番目|번째|次迭代|�
 def quantities(folded: str) -> list[Quantity]:
     """The numbers and times in a folded text, in order, none inside another. Numbers that are names are left out."""
     found: list[Quantity] = []
-    for reader in (_days, _clocks, _weekdays, _months, _numbers):
+    readers = (
+        (_days, _clocks, _weekdays, _months, _numbers) if _DIGIT.search(folded) else (_weekdays, _months, _numbers)
+    )
+    for reader in readers:
         for quantity in reader(folded):
             if not any(quantity.start < other.end and other.start < quantity.end for other in found):
                 found.append(quantity)
