@@ -11,6 +11,8 @@ chance, and then its length must be possible too.
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,10 +122,17 @@ def _from_radians(angles: NDArray[np.float64]) -> Phases:
 
 def _levels_to_phases(packed: NDArray[np.uint8], bits: int) -> Phases:
     """Packed bytes, of one vector or of rows of them, as phases."""
-    shifts = _shifts(bits)
-    levels = (packed[..., None] >> shifts) & np.uint8((1 << bits) - 1)
-    flat = levels.reshape(*packed.shape[:-1], packed.shape[-1] * len(shifts))
-    return flat.astype(np.uint16) << np.uint16(_PHASE_BITS - bits)
+    phases: Phases = np.take(_bytes_to_phases(bits), packed).view(np.uint16)
+    return phases
+
+
+@cache
+def _bytes_to_phases(bits: int) -> NDArray[np.unsignedinteger[Any]]:
+    """The phases of each byte there is, those of one byte together as one number."""
+    levels = (np.arange(256, dtype=np.uint8)[:, None] >> _shifts(bits)) & np.uint8((1 << bits) - 1)
+    phases = levels.astype(np.uint16) << np.uint16(_PHASE_BITS - bits)
+    together: NDArray[np.unsignedinteger[Any]] = phases.view(f"u{2 * 8 // bits}").reshape(256)
+    return together
 
 
 def _shifts(bits: int) -> NDArray[np.uint8]:
