@@ -9,12 +9,12 @@ from sqlalchemy import exists, func, select
 
 from hermes_state.engine.match import match_expression
 from hermes_state.errors import InvalidValue
+from hermes_state.fact_index import INDEX
 from hermes_state.schema import fact_entities, facts
 from hermes_state.text import And, Or, Phrase
 from hermes_state.text.query import make_leaf
 from memory.providers.holographic import entity_table
 from memory.providers.holographic.entities import mentions, normalise
-from memory.providers.holographic.fulltext import INDEX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
