@@ -13,6 +13,7 @@ from hermes_state.engine.match import match_expression
 from hermes_state.schema import memories, memory_events, memory_tags
 from hermes_state.text import And, Any, Leaf, Not, Or, parse, snippet
 from hermes_state.text.snippet import WIDTH
+from memory.builtin.entries import TARGETS
 from memory.builtin.ledger import origin_of
 from memory.errors import AmbiguousMatch, EntryNotFound
 
@@ -195,6 +196,13 @@ _SUCCESSOR = memories.alias("successor")
 _WITH_SUCCESSOR = select(memories, _SUCCESSOR.c.id.label("successor_id")).outerjoin(
     _SUCCESSOR, _SUCCESSOR.c.pk == _c.replaced_by_pk
 )
+
+
+def has(connection: Connection, status: str) -> bool:
+    """Whether there is any entry with this status."""
+    # Both targets are named, so that their index can tell.
+    query = select(_c.pk).where(_c.target.in_(TARGETS), _c.status == status).limit(1)
+    return connection.execute(query).first() is not None
 
 
 def by_pk(connection: Connection, pks: Sequence[int]) -> list[Memory]:

@@ -274,6 +274,13 @@ class BuiltinMemory:
         with engine.read() as connection:
             return archive.named(connection, name)
 
+    def has_archived(self) -> bool:
+        """Whether anything was put away that is still true."""
+        if self._engine is None:
+            return False
+        with self._engine.read() as connection:
+            return archive.has(connection, "archived")
+
     def tag(self, name: str, tags: Sequence[str]) -> Memory:
         """Give an entry (by id) these tags instead of those it has.
 
