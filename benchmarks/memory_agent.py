@@ -29,8 +29,9 @@ from memory.settings import MemorySettings
 BAR_MS = 5.0
 _CONVERSATION, _SEED = 100, 20
 _WORDS = (
-    "redis", "upgrade", "deploy", "rollback", "canal", "tulip", "census", "bicycle", "kettle", "oven", "garden", "invoice",
-    "train", "hotel", "river", "升级", "失败", "数据库", "設定", "ファイル", "القاهرة", "فندق", "пароль", "встреча", "mañana",
+    "redis", "upgrade", "deploy", "rollback", "canal", "tulip", "census", "bicycle", "kettle", "oven", "garden",
+    "invoice", "train", "hotel", "river", "升级", "失败", "数据库", "設定", "ファイル", "القاهرة", "فندق", "пароль",
+    "встреча", "mañana",
 )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ session becomes a session of the agent: what one speaker says is the user's mess
 model's (scripted) answer. Then every question is asked in a run that leaves no trace, and the block that recall put
 into its request is compared with the evidence.
 
-* recall: share of gold turns that a line of the block holds.
+* recall: share of gold turns that a line of the block holds; `recall_with_prompt` also counts the entries of built-in
+  memory that stand in the system prompt anyway.
 * precision: share of the block's lines that hold a gold turn of their question.
 * tokens: of the block, estimated as `hermes_state.session_search.budget` does.
 
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
 _DIALOGUE_ID = re.compile(r"D\d+:\d+")
 _WORD = re.compile(r"\w+")
 _HOLDS, _LEAST_WORDS = 0.8, 3
-# What a fence and its label add to a block; lines of memory come after the first blank line.
+# Things said that are shorter say nothing worth saving ("Hey! How are you?").
+_SHORT_CHARS = 30
+# Seconds a provider may take to store the last turns.
 _FLUSH_S = 120.0
 
 
@@ -54,6 +57,7 @@ class Figures:
     questions: int = 0
     gold: int = 0
     found: int = 0
+    found_anywhere: int = 0
     lines: int = 0
     relevant: int = 0
     tokens: int = 0
@@ -61,8 +65,9 @@ class Figures:
     turns: int = 0
     by_category: dict[str, list[int]] = field(default_factory=dict)
 
-    def add(self, gold: list[str], lines: list[str], tokens: int, category: str) -> None:
+    def add(self, gold: list[str], lines: list[str], standing: list[str], tokens: int, category: str) -> None:
         held = [any(holds(line, text) for line in lines) for text in gold]
+        self.found_anywhere += sum(any(holds(line, text) for line in (*lines, *standing)) for text in gold)
         self.questions += 1
         self.gold += len(gold)
         self.found += sum(held)
@@ -79,6 +84,7 @@ class Figures:
             "turns": self.turns,
             "questions": self.questions,
             "recall": _share(self.found, self.gold),
+            "recall_with_prompt": _share(self.found_anywhere, self.gold),
             "precision": _share(self.relevant, self.lines),
             "tokens_per_turn": round(self.tokens / max(self.questions, 1), 1),
             "lines_per_turn": round(self.lines / max(self.questions, 1), 2),
@@ -121,16 +127,27 @@ def exchanges(turns: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         yield said(pair[0]), said(pair[1]) if len(pair) > 1 else "I see."
 
 
+def saving(wired: Wired, texts: list[str]) -> Reply:
+    """The call of a model that saves everything, and makes room by archiving what is oldest."""
+    limit, entries = wired.manager.settings.memory_char_limit, list(wired.builtin.read("memory").texts)
+    operations: list[dict[str, Any]] = []
+    new = [text[: limit // 3] for text in texts if text not in entries]
+    while entries and sum(len(text) + 3 for text in (*entries, *new)) > limit:
+        operations.append({"action": "archive", "old_text": entries.pop(0)})
+    return call("memory", target="memory", operations=[*operations, *({"action": "add", "content": t} for t in new)])
+
+
 def feed(wired: Wired, model: ScriptedModel, conversation: dict[str, Any], *, saves: bool) -> int:
     count = 0
     for turns in sessions_of(conversation):
         for asked, answered in exchanges(turns):
-            steps: list[str | Reply] = [answered]
-            if saves:
-                operations = [{"action": "add", "content": text} for text in (asked, answered) if len(text) > 30]
-                steps = [call("memory", target="memory", operations=operations), answered] if operations else steps
-            model.will(*steps)
-            wired.agent.turn(asked)
+            long_enough = [text for text in (asked, answered) if len(text) > _SHORT_CHARS]
+            if saves and long_enough:
+                model.will(saving(wired, long_enough))
+            model.will(answered)
+            answer = wired.agent.turn(asked)
+            if answer.tools and not answer.saved:
+                raise SystemExit(f"the memory tool refused: {wired.agent.messages[-2].content}")
             count += 1
         wired.agent.new()
     if not wired.manager.flush(_FLUSH_S):
@@ -139,6 +156,7 @@ def feed(wired: Wired, model: ScriptedModel, conversation: dict[str, Any], *, sa
 
 
 def ask(wired: Wired, sample: dict[str, Any], figures: Figures) -> None:
+    standing = [text for target in ("memory", "user") for text in wired.builtin.read(target).texts]
     texts = {t["dia_id"]: said(t) for turns in sessions_of(sample["conversation"]) for t in turns}
     for question in sample["qa"]:
         ids = [i for evidence in question["evidence"] for i in _DIALOGUE_ID.findall(str(evidence)) if i in texts]
@@ -147,15 +165,12 @@ def ask(wired: Wired, sample: dict[str, Any], figures: Figures) -> None:
         answer = wired.agent.turn(question["question"])
         lines = [line for line in answer.recall.text.splitlines() if words(line)]
         tokens = estimate_tokens(answer.recall.block) if answer.recall.block else 0
-        figures.add([texts[i] for i in dict.fromkeys(ids)], lines, tokens, str(question.get("category", "?")))
+        figures.add([texts[i] for i in dict.fromkeys(ids)], lines, standing, tokens, str(question.get("category", "?")))
         wired.agent.rewind()
 
 
 def run(sample: dict[str, Any], provider: str, figures: Figures, *, saves: bool) -> None:
-    # The files hold everything there is to recall: what is asked here is how well it is found, not what is left out.
-    settings = MemorySettings(
-        nudge_interval=0, flush_min_turns=0, provider=provider, compression_enabled=False, memory_char_limit=10**7
-    )
+    settings = MemorySettings(nudge_interval=0, flush_min_turns=0, provider=provider, compression_enabled=False)
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
         home = Path(folder)
         with SessionDB.open(home=home, synchronous="NORMAL") as db:

@@ -97,8 +97,11 @@ def differences(connection: Connection) -> Iterator[tuple[str, str]]:
         yield f"entry {key}", "is of no memory"
 
 
+_RULES = select(meta.c.value).where(meta.c.key == _RULES_KEY)
+
+
 def _rules(connection: Connection) -> str | None:
-    return connection.execute(select(meta.c.value).where(meta.c.key == _RULES_KEY)).scalar()
+    return connection.execute(_RULES).scalar()
 
 
 def _indexable(connection: Connection, pks: Sequence[int]) -> list[Entry]:

@@ -17,7 +17,7 @@ from hermes_state.engine.lookups import rows
 from hermes_state.text import FTS5_TOKENIZE, index_text, segment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -68,6 +68,9 @@ class EntryIndex:
             f"SELECT d.id FROM {counted} AS d LEFT JOIN {source} AS k ON k.{key.name} = d.id"  # noqa: S608
             f" WHERE k.{key.name} IS NULL ORDER BY 1"
         )
+        # A row for each token, with how many entries hold it. https://www.sqlite.org/fts5.html#the_fts5vocab_module
+        self._vocabulary = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name}_words USING fts5vocab(main, {name}, row)"
+        self._frequency = f"SELECT doc FROM temp.{name}_words WHERE term = ?"  # noqa: S608
         self._newest = (
             f"SELECT rowid FROM {name} WHERE {name} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"  # noqa: S608
         )
@@ -154,6 +157,15 @@ class EntryIndex:
             .limit(limit)
         )
         return [(row[0], -row[1]) for row in connection.execute(query)]
+
+    def frequencies(self, connection: Connection, tokens: Iterable[str]) -> dict[str, int]:
+        """How many entries hold each token."""
+        rows(connection, self._vocabulary)
+        found: dict[str, int] = {}
+        for token in tokens:
+            counted = rows(connection, self._frequency, (token,))
+            found[token] = counted[0][0] if counted else 0
+        return found
 
     def counts(self, connection: Connection) -> tuple[int, int]:
         """How many rows the table has, and how many of them the index; a row without tokens is never in it."""

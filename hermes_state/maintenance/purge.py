@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_state import memory_index
+from hermes_state import fact_index, memory_index
 from hermes_state.engine import outside, upkeep
 from hermes_state.errors import ReadOnlyStore, StoreDamaged
 from hermes_state.maintenance.sizes import copies_of, sizes_of
@@ -67,6 +67,7 @@ def purge(
         _rewrite(index)
     with engine.write() as connection:
         memory_index.purge(connection)
+        fact_index.purge(connection)
         upkeep.forget_statistics(connection)
     maintenance.vacuum(while_open=while_open)
     emptied = maintenance.checkpoint()

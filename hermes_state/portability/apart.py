@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_state import errors
 from hermes_state.portability.databases import MAGIC, Copy, Kind, copy
-from hermes_state.portability.derived import DerivedIndex
+from hermes_state.portability.derived import from_dict
 from hermes_state.portability.ownership import own_files
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def are_equal(one: Path, other: Path) -> bool:
 def copy_apart(source: Path, target: Path, *, keep_indexes: bool) -> Copy:
     """As `databases.copy`, in a child."""
     found = _ask({"source": str(source), "target": str(target), "keep_indexes": keep_indexes})
-    indexes = tuple(DerivedIndex.from_dict(index) for index in found["indexes"])
+    indexes = tuple(from_dict(index) for index in found["indexes"])
     left_out = tuple(found["left_out"])
     return Copy(**{**found, "path": target, "kind": Kind(found["kind"]), "left_out": left_out, "indexes": indexes})
 

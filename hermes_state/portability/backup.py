@@ -27,7 +27,7 @@ from hermes_state.portability.steady import open_steady
 from hermes_state.portability.writer import Options, Written, write_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from hermes_state.portability.redacting import Redaction
 
@@ -137,16 +137,19 @@ def refuse_unfit(home: Path) -> None:
 
 
 class Kept(Protocol):
-    """What the target of a backup has already."""
+    """What the target of a backup has already.
+
+    Attributes:
+        facts: of the manifest that was written with it.
+    """
+
+    facts: Mapping[str, Any]
 
     def keeps(self, name: str, path: Path, *, is_database: bool) -> bool:
         """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
 
     def size(self, name: str) -> int:
         """Bytes of a member it keeps."""
-
-    def described(self, name: str) -> dict[str, Any]:
-        """What the manifest said of a database it keeps."""
 
 
 class HomeReading:
@@ -211,7 +214,7 @@ class HomeReading:
             if self.kept.keeps(name, base / found.path, is_database=found.is_database):
                 self.unread.add(name)
                 if found.is_database:
-                    self.described[name] = self.kept.described(name)
+                    self.described[name] = self.kept.facts["databases"][name]
 
     def _apply_secrets(self, root: str, base: Path, collection: Collection) -> None:
         """Take secret files out, or their secrets."""
@@ -305,6 +308,8 @@ class HomeReading:
     def _hints(self) -> dict[str, Any]:
         """The absolute paths in settings and stores, which lead nowhere on another machine."""
         found = list(hints.in_settings(self.home, {name: item.keys for name, item in self.redacted.items()}))
+        known = hints.of_manifest(self.kept.facts) if self.kept is not None else ()
+        found += [hint for hint in known if hint.path in self.described]
         for name, copy in self.copies.items():
             if not copy.damage:
                 found += hints.in_database(copy.path, name)

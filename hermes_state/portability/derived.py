@@ -1,7 +1,7 @@
-"""Full-text indexes that can be built again from the rows they index: what they are, and how they come back.
+"""Indexes that can be built again from the rows they index: what they are, and how they come back.
 
-An index is left out of an archive only when it is certain that it can be rebuilt to the same content: an FTS5 table
-that reads its text from another table or view (`content=…`), or one whose insert trigger says what goes in.
+A full-text index is left out of an archive only when it is certain that it can be rebuilt to the same content: an FTS5
+table that reads its text from another table or view (`content=…`), or one whose insert trigger says what goes in.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _FEED = re.compile(
     r"VALUES\s*\(\s*new\.(\w+)\s*,(.*)\)\s*;\s*END",
     re.I | re.S,
 )
+_PLAIN = re.compile(r"\s*CREATE\s+INDEX\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"'`\[]?(\w+)[\"'`\]]?\s+ON\s+\w", re.I)
 SHADOWS = ("data", "idx", "content", "docsize", "config")
 
 
@@ -94,6 +95,50 @@ class DerivedIndex:
         if index.fill is None:
             raise FormatError(f"the manifest's statements for the index {name!r} don't make one")
         return index
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlainIndex:
+    """An ordinary index that an archive does without; never a unique one, which is a rule and no mere index."""
+
+    name: str
+    create: str
+
+    def rebuild(self, connection: Any) -> None:
+        """Make the index, in the caller's transaction."""
+        connection.execute(self.create)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {"name": self.name, "create": self.create}
+
+
+def from_dict(value: Mapping[str, Any]) -> DerivedIndex | PlainIndex:
+    """From a manifest, which may say anything: a full-text index has triggers, if only an empty list.
+
+    Raises:
+        FormatError: it is not the description of an index.
+    """
+    if "triggers" in value:
+        return DerivedIndex.from_dict(value)
+    name, create = value.get("name"), value.get("create")
+    found = _PLAIN.match(create) if isinstance(create, str) else None
+    if found is None or found[1] != name or not isinstance(create, str):
+        raise FormatError(f"the manifest's statement for the index {name!r} doesn't make one")
+    return PlainIndex(name=found[1], create=create)
+
+
+def find_plain(schema: Sequence[tuple[str, str, str, str | None]]) -> list[PlainIndex]:
+    """The ordinary indexes of a database.
+
+    Args:
+        schema: as for `find`.
+    """
+    return [
+        PlainIndex(name=name, create=create)
+        for kind, name, _, create in schema
+        if kind == "index" and create and (found := _PLAIN.match(create)) and found[1] == name
+    ]
 
 
 def find(schema: Sequence[tuple[str, str, str, str | None]]) -> list[DerivedIndex]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import queue
 import threading
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hermes_state.errors import ArchiveDamaged
+from hermes_state.portability.digests import Lane
 from hermes_state.portability.format import (
     BLOCK_BYTES,
     CHECKSUM_BYTES,
@@ -45,35 +45,34 @@ def blocks(file: BinaryIO, head: bytes) -> Iterator[bytes]:
 
     decompressor = zstandard.ZstdDecompressor(max_window_size=1 << WINDOW_LOG).decompressobj(write_size=BLOCK_BYTES)
     decompressor.decompress(FRAME_HEAD)
-    raw = _Raw(file, head)
-    last = False
-    while not last:
-        block = raw.take(_BLOCK_HEAD)
-        last, body = bool(block[0] & 1), _body(block)
-        yield _decoded(decompressor, block + raw.take(body))
-    yield _decoded(decompressor, raw.take(CHECKSUM_BYTES))
-    if not decompressor.eof:
-        raise ArchiveDamaged("the compressed frame does not end where it says", code="frame")
-    expected = TRAILER_HEAD + raw.hash.digest()
-    if raw.take(TRAILER_BYTES) != expected:
-        raise ArchiveDamaged("a byte of the file is not as written, though all content is", code="file-digest")
+    lane = Lane()  # hashes the file itself beside the decompression
+    try:
+        lane.update(head)
+        last = False
+        while not last:
+            start = _taken(file, _BLOCK_HEAD)
+            last = bool(start[0] & 1)
+            block = start + _taken(file, _body(start))
+            lane.update(block)
+            yield _decoded(decompressor, block)
+        checksum = _taken(file, CHECKSUM_BYTES)
+        lane.update(checksum)
+        yield _decoded(decompressor, checksum)
+        if not decompressor.eof:
+            raise ArchiveDamaged("the compressed frame does not end where it says", code="frame")
+        if _taken(file, TRAILER_BYTES) != TRAILER_HEAD + bytes.fromhex(lane.finish()):
+            raise ArchiveDamaged("a byte of the file is not as written, though all content is", code="file-digest")
+    finally:
+        lane.close()
     if file.read(1):
         raise ArchiveDamaged("bytes follow the end of the archive", code="trailing")
 
 
-class _Raw:
-    """The bytes of the file, hashed as they are taken."""
-
-    def __init__(self, file: BinaryIO, head: bytes) -> None:
-        self._file = file
-        self.hash = hashlib.sha256(head)
-
-    def take(self, size: int) -> bytes:
-        found = self._file.read(size)
-        if len(found) < size:
-            raise ArchiveDamaged("the file is cut off", code="truncated")
-        self.hash.update(found)
-        return found
+def _taken(file: BinaryIO, size: int) -> bytes:
+    found = file.read(size)
+    if len(found) < size:
+        raise ArchiveDamaged("the file is cut off", code="truncated")
+    return found
 
 
 def _body(head: bytes) -> int:

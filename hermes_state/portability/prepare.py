@@ -15,7 +15,7 @@ from hermes_state.errors import StoreDamaged
 from hermes_state.index import MessageIndex
 from hermes_state.migrate import SNAPSHOT_DIR
 from hermes_state.portability.databases import MAGIC, Kind, check, kind_of, reading
-from hermes_state.portability.derived import DerivedIndex
+from hermes_state.portability.derived import DerivedIndex, PlainIndex, from_dict
 from hermes_state.portability.relocate import Map, Moved, relocate_database
 from hermes_state.portability.tables import schema_of, uri
 from hermes_state.schema import memories
@@ -95,9 +95,9 @@ def _complete(path: Path, about: Mapping[str, Any], tell: Callable[[str], None])
     if kind is Kind.OURS:
         _complete_ours(path)
         return
-    indexes = [DerivedIndex.from_dict(index) for index in about.get("rebuild", ())]
+    indexes = [from_dict(index) for index in about.get("rebuild", ())]
     if indexes:
-        tell(f"building the full-text index of {path.name}")
+        tell(f"building the indexes of {path.name}")
         _rebuild(path, indexes)
 
 
@@ -123,7 +123,7 @@ def complete_indexes(engine: Engine) -> None:
             memory_index.catch_up(connection)
 
 
-def _rebuild(path: Path, indexes: list[DerivedIndex]) -> None:
+def _rebuild(path: Path, indexes: list[DerivedIndex | PlainIndex]) -> None:
     """Build indexes; a crash here costs nothing, so nothing is flushed."""
     module = newest_driver().module
     connected = closing(module.connect(uri(path, "rw"), uri=True, isolation_level=None))

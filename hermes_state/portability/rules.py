@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 RULES_FILE = "backup-rules"
 # Of https://bford.info/cachedir/.
 _CACHE_SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55"
+# Of docs/repository-format.md.
+_REPOSITORY_FORMAT = b'"hermes-state-repository"'
 # A file that holds a process id, as a number or in a small JSON object, is no longer than this.
 _PID_BYTES = 512
 
@@ -66,6 +68,13 @@ def _has_cache_tag(path: str, names: Names) -> bool:
     return _start(f"{path}/CACHEDIR.TAG", len(_CACHE_SIGNATURE)) == _CACHE_SIGNATURE
 
 
+def _is_repository(path: str, names: Names) -> bool:
+    """A repository of ours, with many backups of this home in it."""
+    if names is None or not names.issuperset(("repository.json", "packs", "snapshots")):
+        return False
+    return _REPOSITORY_FORMAT in (_start(f"{path}/repository.json", _PID_BYTES) or b"")
+
+
 def _start(path: str, size: int) -> bytes | None:
     """The first bytes of a file; None for one that can't be read, which then is no evidence."""
     try:
@@ -97,6 +106,7 @@ def _is_pid(path: str, _: Names) -> bool:
 DEFAULT_RULES: tuple[Rule, ...] = (
     *_rules("earlier backup", "/backups/ /state-snapshots/ /update-backups/"),
     *_rules("earlier backup", "hermes-backup-*.zip hermes-backup-*.tar.zst hermes-backup-*.tar.zst.age"),
+    *_rules("earlier backup", "**/", _is_repository),
     *_rules("copy of a damaged database", "/*.db.malformed-backup-*"),
     *_rules("replaced by a restore", "/.*.replaced-*/"),
     *_rules("unfinished backup or restore", ".*.partial/ .*.restore/ .*.partial"),

@@ -12,6 +12,8 @@ from hermes_state.clock import from_us
 from hermes_state.engine.match import match_expression
 from hermes_state.schema import memories, memory_events, memory_tags
 from hermes_state.text import And, Any, Leaf, Not, Or, parse, snippet
+from hermes_state.text.snippet import WIDTH
+from memory.builtin.entries import TARGETS
 from memory.builtin.ledger import origin_of
 from memory.errors import AmbiguousMatch, EntryNotFound
 
@@ -21,14 +23,18 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from hermes_state.text.query import Node, Query
+    from hermes_state.text import Query, Term
+    from hermes_state.text.query import Node
     from memory.builtin.changes import Origin
 
 STATUSES = ("active", "archived", "replaced", "removed")
 # What an entry that is no longer true counts beside one that is.
 _WEIGHTS = {"active": 1.0, "archived": 0.95, "removed": 0.6, "replaced": 0.5}
 # Candidates that are weighed for each that is wanted.
-_CANDIDATES = 4
+_CANDIDATES = 2
+# A word is common when more entries than this have it, and more than one in so many. The rarest few are asked for in
+# any case, and of a pasted text not more than so many.
+_COMMON, _COMMON_SHARE, _FEWEST, _MOST_TERMS = 100, 25, 2, 16
 _c, _t, _e = memories.c, memory_tags.c, memory_events.c
 
 
@@ -40,7 +46,7 @@ class Memory:
         status: one of `STATUSES`.
         replaced_by: the id of the entry that took its place.
         snippet: the part that was found, for a hit; else empty.
-        score: how well it answers, for a hit.
+        score: how well it answers, from 0 to 1, for a hit.
     """
 
     pk: int
@@ -98,18 +104,25 @@ def search(
         return []
     conditions = _conditions(target, tags, statuses)
     scores: dict[int, float] = {}
-    for tier, expression in enumerate(
-        dict.fromkeys((match_expression(_all_of(node)), match_expression(_any_of(node))))
-    ):
+    asked = _Asked(connection, node)
+    for tier, ask in enumerate((asked.all, asked.some)):
         if tier and len(scores) >= limit:
             break
-        best = memory_index.INDEX.best(connection, expression, conditions=conditions, limit=limit * _CANDIDATES)
+        best = memory_index.INDEX.best(
+            connection, match_expression(ask()), conditions=conditions, limit=limit * _CANDIDATES
+        )
         for pk, score in best:
-            # BM25 is below 1 only where a word is in most entries; a whole answer beats any part of one.
-            scores.setdefault(pk, score + (0.0 if tier else 1000.0))
-    found = [replace(each, score=scores[each.pk]) for each in by_pk(connection, list(scores))]
-    found.sort(key=lambda each: (-each.score * _WEIGHTS.get(each.status, 1.0), -each.pk))
-    return [replace(each, snippet=snippet(each.text, parsed, marks=("", ""))) for each in found[:limit]]
+            # A whole answer, from 0.5 to 1, beats any part of one.
+            scores.setdefault(pk, 0.5 * score / (1.0 + score) + (0.0 if tier else 0.5))
+    found = by_pk(connection, list(scores))
+    weighed = {each.pk: scores[each.pk] * _WEIGHTS.get(each.status, 1.0) for each in found}
+    found.sort(key=lambda each: (-weighed[each.pk], -each.pk))
+    return [replace(each, score=weighed[each.pk], snippet=_excerpt(each.text, parsed)) for each in found[:limit]]
+
+
+def _excerpt(text: str, parsed: Query) -> str:
+    """The part that was found, on one line: of a short entry all of it."""
+    return " ".join(text.split()) if len(text) <= WIDTH else snippet(text, parsed, marks=("", ""))
 
 
 def parse_plain(query: str) -> Query:
@@ -125,27 +138,71 @@ def _conditions(target: str | None, tags: Sequence[str], statuses: Sequence[str]
     return conditions + [exists().where(_t.memory_pk == _c.pk, _t.tag == tag) for tag in tags]
 
 
-def _all_of(node: Node) -> Node:
-    """What has every word that carries a subject."""
-    if isinstance(node, Any):
-        telling = tuple(each for each in node.operands if not (isinstance(each, Leaf) and each.stop)) or node.operands
-        return And(tuple(_any_of(each) for each in telling)) if len(telling) > 1 else _any_of(telling[0])
-    if isinstance(node, And):
-        return And(tuple(_all_of(each) for each in node.operands))
-    return _any_of(node)
+class _Asked:
+    """What a query asks of the index: entries that have all of it, and entries that have some."""
+
+    def __init__(self, connection: Connection, node: Node) -> None:
+        self._connection = connection
+        self._node = node
+        self._most = max(_COMMON, memory_index.INDEX.counts(connection)[1] // _COMMON_SHARE)
+
+    def all(self) -> Node:
+        """What has every word that carries a subject."""
+        return self._all(self._node)
+
+    def some(self) -> Node:
+        """What has one of the words that tell most; a clause without spaces is met by its parts."""
+        return self._some(self._node)
+
+    def _all(self, node: Node) -> Node:
+        if isinstance(node, Any):
+            telling = _telling(node.operands)
+            return And(tuple(telling)) if len(telling) > 1 else telling[0]
+        return And(tuple(map(self._all, node.operands))) if isinstance(node, And) else node
+
+    def _some(self, node: Node) -> Node:
+        if isinstance(node, Leaf) and node.bag:
+            terms = [term for term in node.bag if not term.stop] or node.bag
+            return replace(node, exact=(*node.exact, *self._rarest(terms)))
+        if isinstance(node, Any):
+            words = [each for each in _telling(node.operands) if isinstance(each, Leaf) and not each.bag]
+            rare = set(self._rarest([each.exact[0] for each in words]))
+            kept = (
+                e for e in _telling(node.operands) if e not in words or (isinstance(e, Leaf) and e.exact[0] in rare)
+            )
+            return Any(tuple(map(self._some, kept)))
+        if isinstance(node, And | Or):
+            return type(node)(tuple(each if isinstance(each, Not) else self._some(each) for each in node.operands))
+        return node
+
+    def _rarest(self, terms: Sequence[Term]) -> list[Term]:
+        """Without those that many entries have: each match is scored, and they tell little beside the others."""
+        if len(terms) <= _FEWEST:
+            return list(terms)
+        known = memory_index.INDEX.frequencies(
+            self._connection, {t for term in terms for t in term.grams or term.words}
+        )
+        often = {term: min(known[token] for token in term.grams or term.words) for term in terms}
+        few = sorted(often, key=often.__getitem__)
+        return few[:_FEWEST] + [term for term in few[_FEWEST:_MOST_TERMS] if often[term] <= self._most]
 
 
-def _any_of(node: Node) -> Node:
-    """What has some word; a clause without spaces is met by its parts."""
-    if isinstance(node, Leaf):
-        bag = tuple(term for term in node.bag if not term.stop) or node.bag
-        return replace(node, exact=(*node.exact, *bag)) if bag else node
-    if isinstance(node, Any):
-        telling = tuple(each for each in node.operands if not (isinstance(each, Leaf) and each.stop)) or node.operands
-        return Any(tuple(_any_of(each) for each in telling))
-    if isinstance(node, And | Or):
-        return type(node)(tuple(each if isinstance(each, Not) else _any_of(each) for each in node.operands))
-    return node
+def _telling(operands: Sequence[Node]) -> Sequence[Node]:
+    """Without words that carry no subject, if there are others."""
+    return [each for each in operands if not (isinstance(each, Leaf) and each.stop)] or operands
+
+
+_SUCCESSOR = memories.alias("successor")
+_WITH_SUCCESSOR = select(memories, _SUCCESSOR.c.id.label("successor_id")).outerjoin(
+    _SUCCESSOR, _SUCCESSOR.c.pk == _c.replaced_by_pk
+)
+
+
+def has(connection: Connection, status: str) -> bool:
+    """Whether there is any entry with this status."""
+    # Both targets are named, so that their index can tell.
+    query = select(_c.pk).where(_c.target.in_(TARGETS), _c.status == status).limit(1)
+    return connection.execute(query).first() is not None
 
 
 def by_pk(connection: Connection, pks: Sequence[int]) -> list[Memory]:
@@ -177,13 +234,7 @@ def named(connection: Connection, name: str) -> Memory:
 
 
 def _memories(connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> list[Memory]:
-    successor = memories.alias("successor")
-    query = (
-        select(memories, successor.c.id.label("successor_id"))
-        .outerjoin(successor, successor.c.pk == _c.replaced_by_pk)
-        .where(*conditions)
-    )
-    rows = connection.execute(query).fetchall()
+    rows = connection.execute(_WITH_SUCCESSOR.where(*conditions)).fetchall()
     tags: dict[int, list[str]] = {}
     if rows:
         pks = [row.pk for row in rows] if len(rows) < 1_000 else None

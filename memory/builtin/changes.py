@@ -152,8 +152,11 @@ class Change:
 
     @property
     def mirrored(self) -> str:
-        """The action as `on_memory_write` takes it: `add`, `replace` or `remove`."""
-        return {"merge": "replace", "archive": "remove"}.get(self.action, self.action)
+        """The action as `on_memory_write` takes it: `add`, `replace` or `remove`.
+
+        What is archived is still true, so a provider is not told to forget it: that is `archive`, which none takes.
+        """
+        return "replace" if self.action == "merge" else self.action
 
     @property
     def metadata(self) -> dict[str, Any]:

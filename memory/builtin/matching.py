@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -62,7 +63,14 @@ def find(entries: Sequence[Entry], wanted: str, *, whole_words: bool = False) ->
 
 def is_same(one: str, other: str) -> bool:
     """Whether two texts differ in nothing but dashes, quotes, spaces, composition and case."""
-    return _caseless(one.strip()).text == _caseless(other.strip()).text
+    return _essence(one) == _essence(other)
+
+
+@lru_cache(maxsize=1024)
+def _essence(text: str) -> str:
+    """A text without what two spellings of it may differ in; cached, since a file's entries are compared each time."""
+    made = unicodedata.normalize("NFKC", text).translate(_ALIKE | dict.fromkeys(map(ord, _UNSEEN)))
+    return " ".join(made.casefold().split())
 
 
 def nearest(entries: Sequence[Entry], wanted: str, limit: int = 3) -> list[int]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Sequence
 
+    from sqlalchemy import Connection
+
     from hermes_state.engine import Engine
     from hermes_state.store import SessionDB
     from memory.builtin.approval import Proposal
@@ -272,6 +274,13 @@ class BuiltinMemory:
         with engine.read() as connection:
             return archive.named(connection, name)
 
+    def has_archived(self) -> bool:
+        """Whether anything was put away that is still true."""
+        if self._engine is None:
+            return False
+        with self._engine.read() as connection:
+            return archive.has(connection, "archived")
+
     def tag(self, name: str, tags: Sequence[str]) -> Memory:
         """Give an entry (by id) these tags instead of those it has.
 
@@ -319,15 +328,17 @@ class BuiltinMemory:
     def _search(
         engine: Engine, query: str, limit: int, *, target: str | None, tags: Sequence[str], statuses: Sequence[str]
     ) -> list[Memory]:
-        with engine.read() as connection:
-            is_current = memory_index.is_current(connection)
-        if not is_current and not engine.read_only:
-            with engine.write() as connection:
-                memory_index.catch_up(connection)
-        with engine.read() as connection:
-            if not memory_index.INDEX.exists(connection):
-                return []  # a store that was opened for reading only, without any memory
+        def ask(connection: Connection) -> list[Memory]:
             return archive.search(connection, query, target=target, tags=tags, statuses=statuses, limit=limit)
+
+        with engine.read() as connection:
+            if memory_index.is_current(connection):
+                return ask(connection)
+            if engine.read_only:  # it has what it has
+                return ask(connection) if memory_index.INDEX.exists(connection) else []
+        with engine.write() as connection:
+            memory_index.catch_up(connection)
+            return ask(connection)
 
     # --- approval -------------------------------------------------------------------------------------------------
 

@@ -37,7 +37,9 @@ class BuiltinProvider(MemoryProvider):
         self._tool = MemoryTool(memory)
         self._session_id = ""
         self._in_prompt = ""
+        self._has_news = False  # something was written since the prompt was built
         self._recalled: RecallStatus | None = None
+        memory.on_write(self._note_write)
 
     @property
     def name(self) -> str:
@@ -56,6 +58,9 @@ class BuiltinProvider(MemoryProvider):
         """Call a function with every change of built-in memory, whoever made it."""
         self.memory.on_write(listener)
 
+    def _note_write(self, change: Change) -> None:
+        self._has_news = self._has_news or change.after is not None
+
     # ── the prompt and recall ─────────────────────────────────────────────────
 
     def system_prompt_block(self) -> str:
@@ -66,6 +71,7 @@ class BuiltinProvider(MemoryProvider):
         """
         if not self.memory.shown:
             return ""
+        self._has_news = False
         self._in_prompt = self.memory.refresh_snapshot()
         return f"{GUIDANCE}\n\n{self._in_prompt}" if self._in_prompt else GUIDANCE
 
@@ -75,13 +81,12 @@ class BuiltinProvider(MemoryProvider):
         What was removed or replaced is not recalled: it is not true any more.
         """
         self._recalled = None
-        if not self.memory.has_history or not query.strip():
-            return ""
-        hits = self.memory.search(query, RECALL_LIMIT * 4, statuses=("archived", "active"))
-        fresh = [
-            hit for hit in hits if hit.status == "archived" or (self._in_prompt and hit.text not in self._in_prompt)
-        ]
-        fresh = fresh[:RECALL_LIMIT]
+        statuses = (["archived"] if self.memory.has_archived() else []) + (["active"] if self._has_news else [])
+        if not statuses or not query.strip():
+            return ""  # nearly always: what is true is in the prompt
+        in_prompt = self._in_prompt or self.memory.snapshot()
+        hits = self.memory.search(query, RECALL_LIMIT * 4, statuses=statuses)
+        fresh = [hit for hit in hits if hit.status == "archived" or hit.text not in in_prompt][:RECALL_LIMIT]
         self._recalled = RecallStatus(provider_label="Built-in memory", count=len(fresh)) if fresh else None
         return "\n".join(f"- {' '.join(hit.text.split())}" for hit in fresh)
 

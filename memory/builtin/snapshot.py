@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory.builtin.entries import DELIMITER, FILES
@@ -25,11 +26,17 @@ def block(target: str, entries: Sequence[Entry], limit: int) -> str:
     return "\n".join((_RULE, header, _RULE, DELIMITER.join(_shown(target, entry) for entry in entries)))
 
 
+@lru_cache(maxsize=1024)
+def _rules_broken(text: str) -> tuple[str, ...]:
+    """The scan's findings, remembered: the same entries are shown again and again."""
+    return tuple(finding.rule for finding in scan(text))
+
+
 def _shown(target: str, entry: Entry) -> str:
-    findings = scan(entry.text)
-    if not findings:
+    rules = _rules_broken(entry.text)
+    if not rules:
         return entry.text
     return (
-        f"[BLOCKED: {FILES[target]} entry contained threat pattern(s): {', '.join(f.rule for f in findings)}. "
+        f"[BLOCKED: {FILES[target]} entry contained threat pattern(s): {', '.join(rules)}. "
         "Removed from system prompt; use memory(action=remove) to delete the original.]"
     )

@@ -163,8 +163,10 @@ class WorkingSet:
 
     def _noticed(self, engine: Engine, target: str) -> list[Change]:
         file = self._files[target]
+        if not self._changing.acquire(blocking=False):
+            return []  # a thread that is changing something notes what it found
         try:
-            with self._changing, file.locked(wait_s=0.0):  # a writer who holds it will note its own change
+            with file.locked(wait_s=0.0):  # so does a process
                 seen = file.signature()
                 entries = parse(file.read()).entries
                 with engine.write(budget_s=_READ_BUDGET_S) as connection:
@@ -177,6 +179,8 @@ class WorkingSet:
             raise
         except HermesStateError as error:
             _log.warning("memory history is behind its files: %s", error.message)
+        finally:
+            self._changing.release()
         return []
 
     def _tell(self, changes: Iterable[Change]) -> None:

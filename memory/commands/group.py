@@ -7,6 +7,7 @@ import click
 from hermes_state.commands.command import Group
 
 _BUILTIN = "memory.commands.builtin"
+_PROVIDERS = "memory.commands.providers"
 
 
 @click.group(
@@ -21,12 +22,18 @@ _BUILTIN = "memory.commands.builtin"
         "history": f"{_BUILTIN}.history:history",
         "undo": f"{_BUILTIN}.changes:undo",
         "approve": f"{_BUILTIN}.approve:approve",
+        "providers": f"{_PROVIDERS}.listing:providers",
+        "use": f"{_PROVIDERS}.use:use",
+        "setup": f"{_PROVIDERS}.setup:setup",
+        "status": f"{_PROVIDERS}.status:status",
+        "check": f"{_PROVIDERS}.check:check",
         "facts": "memory.commands.facts:facts",
     },
     examples=(
         "hermes-state memory list",
         'hermes-state memory add --target user "prefers answers in Chinese"',
         "hermes-state memory undo",
+        "hermes-state memory use holographic",
     ),
 )
 def memory() -> None:

@@ -37,6 +37,9 @@ def end(slots: Sequence[Slot], outbox: Outbox | None, *, timeout_s: float) -> Sh
     untold = {slot.name: [d for d in slot.lane.close(left()) if d.is_durable] for slot in slots}
     stuck = {slot.name: busy.hook for slot in slots if (busy := slot.lane.busy or slot.caller.busy) is not None}
     failed = {}
+    for slot in slots:
+        if not slot.is_builtin:
+            slot.book.note(slot.name, slot.health, last=True)
     for slot in reversed(slots):
         reason = _shut_down(slot, max(left(), _OWN_LEAST_S))
         if reason:

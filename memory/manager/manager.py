@@ -15,6 +15,7 @@ from memory.manager.checkpoint import pre_compress
 from memory.manager.delivery import DELEGATION, END, PREFETCH, SWITCH, SYNC, Delivery
 from memory.manager.ending import end
 from memory.manager.fusion import Part, fuse
+from memory.manager.health_book import HealthBook
 from memory.manager.mirror import write_delivery
 from memory.manager.notices import Notices
 from memory.manager.outbox import Outbox
@@ -68,14 +69,17 @@ class MemoryManager:
         self.home = resolve_home(home)
         self.settings = settings or MemorySettings()
         self._notices = Notices(notify)
-        self._outbox = None
+        self._outbox: Outbox | None = None
+        book = HealthBook(None)
         if db is not None and not db.engine.read_only:
             self._outbox = Outbox(db.engine, attempts_max=self.settings.delivery_attempts)
+            book = HealthBook(db.meta)
         self._roster = Roster(
             self.settings,
             home=self.home,
             outbox=self._outbox,
             transcripts=StoredTranscripts(db),
+            book=book,
             notices=self._notices,
             reserved_tools=reserved_tools,
         )
@@ -355,6 +359,10 @@ class MemoryManager:
         return ManagerStatus(
             providers=providers, session_id=self._session_id, is_durable=self._outbox is not None, warnings=warnings
         )
+
+    def ask_available(self, name: str) -> tuple[bool, str]:
+        """Whether a registered provider says that it could work now, and why not; for whoever only looks."""
+        return self._roster.ask_available(name)
 
     def notices(self) -> list[str]:
         """Sentences for the user that were not shown yet; each is given once."""

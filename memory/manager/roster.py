@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from memory.manager.health_book import HealthBook
     from memory.manager.notices import Notices
     from memory.manager.outbox import Outbox
     from memory.manager.tell import Transcripts
@@ -38,7 +39,7 @@ class Roster:
     Args:
         settings: which providers are configured, and their limits.
         home: the agent's home.
-        outbox, transcripts: what their lanes work with.
+        outbox, transcripts, book: what their lanes work with.
         notices: what the user hears.
         reserved_tools: names of the agent's own tools.
     """
@@ -50,6 +51,7 @@ class Roster:
         home: Path,
         outbox: Outbox | None,
         transcripts: Transcripts,
+        book: HealthBook,
         notices: Notices,
         reserved_tools: Iterable[str],
     ) -> None:
@@ -61,6 +63,7 @@ class Roster:
         self._home = home
         self._outbox = outbox
         self._transcripts = transcripts
+        self._book = book
         self._notices = notices
         self._starter = Starter(outbox, self.tools, settings, self.warn)
 
@@ -93,6 +96,7 @@ class Roster:
             settings=self._settings,
             outbox=self._outbox,
             transcripts=self._transcripts,
+            book=self._book,
             notify=self._notices.add,
             configured_as=configured_as,
         )
@@ -132,6 +136,12 @@ class Roster:
         """Start them all for a session."""
         for slot in self.slots:
             self._starter.start(slot, session_id, facts)
+
+    def ask_available(self, name: str) -> tuple[bool, str]:
+        """Whether a provider says that it could work now, and why not."""
+        slot = next(slot for slot in self.slots if slot.name == name)
+        available, _, reason = self._starter.ask(slot)
+        return available, reason
 
     def warn(self, text: str) -> None:
         """Something a person should know."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memory.manager.delivery import Delivery
+    from memory.manager.health_book import HealthBook
     from memory.manager.outbox import Outbox, Waiting
     from memory.manager.status import LastRecall
     from memory.manager.tell import Transcripts
@@ -41,6 +42,7 @@ class Slot:
         settings: deadlines and limits.
         outbox: where calls are written down; None: nowhere.
         transcripts: gives the messages of a session from the store.
+        book: keeps how it is doing.
         notify: gets sentences for the user.
         configured_as: its name in the configuration.
     """
@@ -53,11 +55,13 @@ class Slot:
         settings: MemorySettings,
         outbox: Outbox | None,
         transcripts: Transcripts,
+        book: HealthBook,
         notify: Callable[[str], None],
         configured_as: str = "",
     ) -> None:
         self.adapted = adapted
         self._home = home
+        self.book = book
         self.name = adapted.name
         self.configured_as = configured_as
         self.is_builtin = self.name == BUILTIN
@@ -160,9 +164,11 @@ class Slot:
         self._told_at = time.monotonic()
         self.traced(delivery.kind, lambda: self.teller.tell(delivery))
         self.health.succeeded(delivery.kind, time.monotonic() - self._told_at)
+        self.book.note(self.name, self.health)
 
     def _not_told(self, delivery: Delivery, error: BaseException) -> None:
         self.health.failed(delivery.kind, error, time.monotonic() - self._told_at)
+        self.book.note(self.name, self.health)
 
     # --- looking -----------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from memory.manager.outbox import Outbox
     from memory.manager.slot import Slot
+    from memory.manager.status import ProviderState
     from memory.manager.tools import ToolTable
     from memory.settings import MemorySettings
     from memory.signatures import Adapted
@@ -105,16 +106,21 @@ class Starter:
             self._ready(slot)
 
     def _is_available(self, slot: Slot) -> bool:
+        available, state, reason = self.ask(slot)
+        if not available:
+            slot.health.enter(state, reason)
+        return available
+
+    def ask(self, slot: Slot) -> tuple[bool, ProviderState, str]:
+        """Whether a provider says that it could work now; else the state it is in, and why."""
         deadline_s = self._settings.hook_timeout_s
         try:
             if slot.demand("is_available", slot.adapted.is_available, deadline_s=deadline_s):
-                return True
+                return True, slot.health.state, ""
             why = slot.demand("unavailable_reason", slot.adapted.unavailable_reason, deadline_s=deadline_s)
         except ProviderFailed as error:
-            slot.health.enter("failed", f"{error.hook}: {error.reason}")
-            return False
-        slot.health.enter("unavailable", why or "it says that it is not available, and not why")
-        return False
+            return False, "failed", f"{error.hook}: {error.reason}"
+        return False, "unavailable", why or "it says that it is not available, and not why"
 
     def _ready(self, slot: Slot) -> None:
         try:

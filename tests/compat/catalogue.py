@@ -46,6 +46,7 @@ PACKAGES = (
         placing="shim",
         module="hermes_local_memory",
         works=True,
+        recalls=("tools",),
         needs="nothing; it recalls what its tools concluded",
     ),
     Package(

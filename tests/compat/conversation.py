@@ -109,8 +109,22 @@ def argument(name: str, schema: dict[str, Any]) -> Any:
     return numbers.get(kind, "1" if name.endswith("id") else "oven 烤箱")
 
 
-def arguments(schema: dict[str, Any]) -> dict[str, Any]:
-    return {name: argument(name, part) for name, part in schema.get("properties", {}).items()}
+def arguments(schema: dict[str, Any], *, required_only: bool = False) -> dict[str, Any]:
+    wanted = schema.get("required", []) if required_only else schema.get("properties", {})
+    return {name: argument(name, schema.get("properties", {}).get(name, {})) for name in wanted}
+
+
+def call_tools(manager: MemoryManager, record: Record) -> dict[str, bool]:
+    """Call every tool, with what it demands and then with everything; whether all its answers were JSON."""
+    answers: dict[str, bool] = {}
+    for schema in record.step("tool_schemas", manager.tool_schemas) or []:
+        name, parameters = schema["name"], schema.get("parameters", {})
+        given = [arguments(parameters, required_only=True), arguments(parameters)]
+        answers[name] = all(
+            is_json(record.step(f"tool {name} {number}", lambda n=name, a=args: manager.handle_tool_call(n, a)))
+            for number, args in enumerate(given, 1)
+        )
+    return answers
 
 
 def is_json(text: Any) -> bool:
@@ -140,15 +154,7 @@ def converse(provider: str, home: Path, record: Record) -> dict[str, Any]:
         record.step("flush", lambda: manager.flush(FLUSH_S))
         result["recalled"] = _recalled(manager, record, session)
         _around(manager, record, session, messages)
-        result["tools"] = {
-            schema["name"]: is_json(
-                record.step(
-                    f"tool {schema['name']}",
-                    lambda s=schema: manager.handle_tool_call(s["name"], arguments(s.get("parameters", {}))),
-                )
-            )
-            for schema in record.step("tool_schemas", manager.tool_schemas) or []
-        }
+        result["tools"] = call_tools(manager, record)
         stored = record.step("recall after tools", lambda: manager.prefetch("oven 烤箱", session_id=session))
         result["recalled"]["tools"] = "烤箱" in (stored or "")
         record.step("session_end", lambda: manager.on_session_end(messages))

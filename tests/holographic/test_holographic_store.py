@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from hermes_state.errors import InvalidValue
+from hermes_state.fact_index import INDEX
 from hermes_state.schema import entities, fact_entities, fact_slots, fact_vectors, facts
 from hermes_state.store import SessionDB
 from hermes_state.text import segment
 from memory.providers.holographic import state
-from memory.providers.holographic.fulltext import INDEX
 from memory.providers.holographic.records import EVERYTHING, NewFact, Scope
 from memory.providers.holographic.store import FactExists, FactNotFound, FactStore
 
@@ -235,6 +235,21 @@ def test_every_change_moves_the_change_counter(store: FactStore) -> None:
     store.remove(fact_id)
     seen.append(changes())
     assert seen == sorted(set(seen))
+
+
+def test_a_purge_leaves_nothing_of_a_removed_fact(home: Path) -> None:
+    with SessionDB.open(home=home) as db:
+        store = FactStore(db.engine)
+        store.index.ensure()
+        fact_id = add(store, "The vault code is Xylophonist", tags="Quokkaland")
+        add(store, "Likes tea")
+        store.banks.catch_up()
+        store.contradictions()
+        store.remove(fact_id)
+        db.maintenance.purge()
+    held = (home / "hermes_state.db").read_bytes().lower()
+    assert b"xylophonist" not in held
+    assert b"quokkaland" not in held
 
 
 _words = st.sampled_from(

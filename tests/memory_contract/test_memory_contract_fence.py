@@ -214,3 +214,24 @@ def test_deep_nesting_ends() -> None:
     whole = "<memory-" * 2000 + "<memory-context>\nx</memory-context>" + "context>\nold\n</memory-context>\n" * 2000
     assert sanitize(whole).count("</memory-context>") < 2000
     assert TAGS.search(build_block(whole)[20:-20]) is None
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<",
+        "<\u200b",
+        "<memory-context>",
+        "<memory-context ",
+        "</memory-context>",
+        "[System note:\n ",
+        BLOCK.splitlines()[1][:-2].replace("informational background", "authoritative reference"),
+        "\u200b",
+        "<memory-context>\n",
+    ],
+)
+def test_no_text_takes_long(unit: str) -> None:
+    """A quadratic pattern would take minutes here."""
+    text = unit * (200_000 // len(unit))
+    build_block(text)
+    assert stream(*(text[i : i + 50] for i in range(0, len(text), 50))) == stream(text)

@@ -137,11 +137,43 @@ def test_other_wishes_are_not_answered_from_before(tmp_path: Path, settled: None
     """Secrets that are to be taken out now, and indexes that are to come along, are not taken from the last backup."""
     home = make_home(tmp_path / "home")
     back_up(home, tmp_path / "repo")
-    back_up(home, tmp_path / "repo", Wanted(secrets=Policy.REDACT, keep_indexes=True))
+    back_up(home, tmp_path / "repo", Wanted(secrets=Policy.REDACT))
+    back_up(home, tmp_path / "repo", Wanted(keep_indexes=True))
     back_up(home, tmp_path / "repo")
-    first, redacted, third = (contents(tmp_path / "repo" / one.id) for one in all_snapshots(tmp_path / "repo"))
+    first, redacted, indexed, third = (contents(tmp_path / "repo" / one.id) for one in all_snapshots(tmp_path / "repo"))
     assert redacted["home/.env"][-1] != first["home/.env"][-1] == third["home/.env"][-1]
-    assert redacted["home/state.db"][3] > first["home/state.db"][3] == third["home/state.db"][3]
+    assert indexed["home/state.db"][3] > first["home/state.db"][3] == third["home/state.db"][3]
+
+
+def test_secrets_in_databases_are_not_taken_from_before(tmp_path: Path, settled: None) -> None:
+    """Nor is a copy without them taken for the database."""
+    home = make_home(tmp_path / "home")
+    with SessionDB.open(home / "hermes_state.db") as db:
+        session = db.sessions.create(source="cli", title="keys")
+        db.messages.append(
+            session.id, role="user", content="my key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
+        )
+    back_up(home, tmp_path / "repo")
+    back_up(home, tmp_path / "repo", Wanted(secrets=Policy.REDACT))
+    back_up(home, tmp_path / "repo", Wanted(secrets=Policy.REDACT))
+    back_up(home, tmp_path / "repo")
+    digests = [
+        contents(tmp_path / "repo" / one.id)["home/hermes_state.db"][-1] for one in all_snapshots(tmp_path / "repo")
+    ]
+    assert digests[0] == digests[3] != digests[1] == digests[2]
+
+
+def test_what_the_manifest_says_of_a_database_that_is_not_read_again(tmp_path: Path, settled: None) -> None:
+    """The paths in it are told as if it had been."""
+    home = make_home(tmp_path / "home")
+    with SessionDB.open(home / "hermes_state.db") as db:
+        db.sessions.create(source="cli", title="work", cwd="/srv/nowhere/工作")
+    told = [back_up(home, tmp_path / "repo") for _ in range(2)]
+    first, second = (dict(saved.backup.manifest.facts) for saved in told)
+    assert told[1].unread > 5
+    assert first["databases"] == second["databases"]
+    assert any("工作" in item["value"] for item in second["relocation"])
+    assert sorted(map(str, first["relocation"])) == sorted(map(str, second["relocation"]))
 
 
 def test_a_store_of_ours_in_use(tmp_path: Path, settled: None) -> None:

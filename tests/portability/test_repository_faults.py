@@ -224,6 +224,25 @@ def test_any_json_as_a_member(value: Any) -> None:
         members.parsed(json.dumps(value).encode())
 
 
+def test_what_never_ends_to_be_read(repo: Path, tmp_path: Path) -> None:
+    """FIFOs and links in the place of every file of a repository."""
+    places = kinds_of_files(repo)
+    for kind in ("small", "snapshot"):
+        places[kind].unlink()
+        os.mkfifo(places[kind])
+    (repo / "lock").unlink()
+    os.mkfifo(repo / "lock")
+    places["large"].rename(tmp_path / "pack")
+    places["large"].symlink_to(tmp_path / "pack")
+    assert checked(repo).findings.count
+    with pytest.raises(ArchiveForeign, match="regular"):
+        contents(places["snapshot"])
+    (repo / MARK).unlink()
+    os.mkfifo(repo / MARK)
+    with pytest.raises(ArchiveForeign):
+        open_repository(repo)
+
+
 # --- hostile snapshots ---------------------------------------------------------------------------------------------
 
 GOOD = (folder("home"), file("home/config.yaml", b"model: {}\n"))

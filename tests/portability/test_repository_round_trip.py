@@ -144,6 +144,8 @@ def test_a_repository_inside_the_home(tmp_path: Path) -> None:
     names = contents(home / "kept/repo/latest")
     assert "home/kept" in names
     assert not any("packs" in name for name in names)
+    backup(home, tmp_path / "archive.tar.zst")
+    assert not any("packs" in name for name in contents(tmp_path / "archive.tar.zst"))
 
 
 def test_on_a_read_only_disk(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ def back_up(
         found, failures = snapshots.readable(repository)
         is_new = not found and not failures
         before = parent.choose(found, platform.node(), str(home.resolve()))
-        known, more = parent.read(before, index, keep_indexes=wanted.keep_indexes)
+        known, more = parent.read(before, index, wanted)
         store = stack.enter_context(ChunkStore(repository, index, stage, level=level, threads=threads))
         reading = HomeReading(home, stage, wanted, progress, repository.root, kept=known)
         saving = _Saving(repository, stage, store, known, reading)

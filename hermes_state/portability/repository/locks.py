@@ -61,6 +61,9 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+    # What others put there is neither followed nor waited for.
+    _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
     @contextmanager
     def _locked(path: Path, wait_s: float, *, exclusive: bool) -> Iterator[None]:
         descriptor = _opened(path, exclusive=exclusive)
@@ -76,11 +79,11 @@ else:
     def _opened(path: Path, *, exclusive: bool) -> int | None:
         """The file to lock; None: nothing can be written here, and nothing is to be."""
         try:
-            return os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
+            return os.open(path, _FLAGS | os.O_CREAT, 0o600)
         except OSError:
             if exclusive or (not path.exists() and os.access(path.parent, os.W_OK)):
                 raise
-        return os.open(path, os.O_RDONLY) if os.access(path, os.R_OK) else None
+        return os.open(path, _FLAGS) if os.access(path, os.R_OK) else None
 
     def _wait(descriptor: int, path: Path, wait_s: float, kind: int) -> None:
         started = time.monotonic()

@@ -106,12 +106,15 @@ class PackWriter:
 
 
 def packs_in(folder: Path) -> Iterator[Path]:
-    """All packs, by name."""
+    """All packs, by name. What is no plain file there is none: a FIFO would never end to be read."""
     if not folder.is_dir():
         return
     for inner in sorted(folder.iterdir()):
-        if inner.is_dir() and not inner.is_symlink():
-            yield from (path for path in sorted(inner.iterdir()) if path.name.endswith(SUFFIX))
+        if not inner.is_dir() or inner.is_symlink():
+            continue
+        with os.scandir(inner) as entries:
+            names = [one.name for one in entries if one.name.endswith(SUFFIX) and one.is_file(follow_symlinks=False)]
+        yield from (inner / name for name in sorted(names))
 
 
 def read_table(path: Path) -> list[Stored]:

@@ -10,11 +10,13 @@ from hermes_state.errors import ArchiveDamaged, HermesStateError
 from hermes_state.portability import manifest
 from hermes_state.portability.format import MANIFEST, Kind
 from hermes_state.portability.repository import snapshots
+from hermes_state.portability.secrets import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from hermes_state.portability.backup import Wanted
     from hermes_state.portability.repository.index import Index
     from hermes_state.portability.repository.members import Member
     from hermes_state.portability.repository.snapshots import Snapshot
@@ -28,10 +30,10 @@ class Parent:
     """What is known of a home from an earlier snapshot; it may be none.
 
     Args:
+        wanted: what the backup that is being made takes.
         members: the files of it, by name.
-        databases: what its manifest said of databases, by name.
+        facts: of its manifest.
         listing: the chunks of its listing.
-        keep_indexes: whether full-text indexes are to be taken along.
 
     Attributes:
         seen: what each file that was asked for looks like now, where that proves something.
@@ -40,35 +42,36 @@ class Parent:
     def __init__(
         self,
         index: Index,
+        wanted: Wanted,
         members: Mapping[str, Member],
-        databases: Mapping[str, Any],
+        facts: Mapping[str, Any],
         listing: tuple[bytes, ...] = (),
-        *,
-        keep_indexes: bool = False,
     ) -> None:
-        self._index, self._members, self._databases = index, members, databases
-        self._keep_indexes = keep_indexes
+        self._index, self._wanted, self._members = index, wanted, members
         self._settled_ns = time.time_ns() - _SETTLED_NS
+        self.facts = facts
         self.listing = listing
         self.seen: dict[str, tuple[int, ...]] = {}
 
     @classmethod
-    def of(cls, snapshot: Snapshot | None, index: Index, *, keep_indexes: bool) -> Self:
+    def of(cls, snapshot: Snapshot | None, index: Index, wanted: Wanted) -> Self:
         """Read what is known.
 
         Raises:
             ArchiveDamaged: the snapshot's listing or manifest can't be read.
         """
         if snapshot is None:
-            return cls(index, {}, {}, keep_indexes=keep_indexes)
+            return cls(index, wanted, {}, {})
         files = {m.entry.name: m for m in snapshots.members(snapshot, index) if m.entry.kind is Kind.FILE}
-        databases = _databases(files[MANIFEST], index) if MANIFEST in files else {}
-        return cls(index, files, databases, snapshot.listing.chunks, keep_indexes=keep_indexes)
+        facts = _facts(files[MANIFEST], index) if MANIFEST in files else {}
+        return cls(index, wanted, files, facts, snapshot.listing.chunks)
 
     # --- as `backup.Kept` ---------------------------------------------------------------------------------------
 
     def keeps(self, name: str, path: Path, *, is_database: bool) -> bool:
         """Whether the repository has a file's content, and it looks as it did then."""
+        if is_database and self._wanted.secrets is not Policy.INCLUDE:
+            return False  # what is stored is then not what the file holds
         try:
             seen = self._look(path, is_database=is_database)
         except OSError:  # whoever reads it will say so
@@ -83,11 +86,6 @@ class Parent:
     def size(self, name: str) -> int:
         """Bytes of a file's content in the snapshot."""
         return self._members[name].entry.length
-
-    def described(self, name: str) -> dict[str, Any]:
-        """What the manifest said of a database."""
-        found: dict[str, Any] = self._databases[name]
-        return found
 
     # --- for whoever stores -------------------------------------------------------------------------------------
 
@@ -109,10 +107,11 @@ class Parent:
         except FileNotFoundError:
             size, modified, inode = _NO_LOG
         # SQLite makes and deletes an empty log as it pleases, and touches the owner of any that it opens as root.
-        return (*seen, *((size, modified, inode) if size else _NO_LOG), int(self._keep_indexes))
+        return (*seen, *((size, modified, inode) if size else _NO_LOG), int(self._wanted.keep_indexes))
 
     def _is_sound(self, name: str) -> bool:
-        about = self._databases.get(name)
+        databases = self.facts.get("databases")
+        about = databases.get(name) if isinstance(databases, dict) else None
         return isinstance(about, dict) and not about.get("damage")
 
 
@@ -121,12 +120,12 @@ def choose(found: Iterable[Snapshot], host: str, home: str) -> Snapshot | None:
     return max(found, key=lambda one: (one.source == (host, home), one.home == home, one.created_at), default=None)
 
 
-def read(snapshot: Snapshot | None, index: Index, *, keep_indexes: bool) -> tuple[Parent, list[HermesStateError]]:
+def read(snapshot: Snapshot | None, index: Index, wanted: Wanted) -> tuple[Parent, list[HermesStateError]]:
     """As `Parent.of`; where the snapshot can't be read, nothing is known, and the error is told."""
     try:
-        return Parent.of(snapshot, index, keep_indexes=keep_indexes), []
+        return Parent.of(snapshot, index, wanted), []
     except ArchiveDamaged as error:
-        return Parent.of(None, index, keep_indexes=keep_indexes), [error]
+        return Parent.of(None, index, wanted), [error]
 
 
 def _status(path: Path) -> tuple[int, int, int, int]:
@@ -134,7 +133,5 @@ def _status(path: Path) -> tuple[int, int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def _databases(member: Member, index: Index) -> Mapping[str, Any]:
-    raw = b"".join(index.read(chunk) for chunk in member.chunks)
-    found = manifest.parse(raw, MANIFEST).facts.get("databases")
-    return found if isinstance(found, dict) else {}
+def _facts(member: Member, index: Index) -> Mapping[str, Any]:
+    return manifest.parse(b"".join(index.read(chunk) for chunk in member.chunks), MANIFEST).facts

@@ -178,7 +178,11 @@ def id_in(path: Path) -> str:
 def files(repository: Repository) -> list[Path]:
     """The files of all snapshots, the oldest first as far as their names say."""
     folder = repository.snapshots
-    return sorted(path for path in folder.iterdir() if id_in(path)) if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+    return sorted(path for path in map(folder.joinpath, names) if id_in(path))
 
 
 def readable(repository: Repository) -> tuple[list[Snapshot], list[HermesStateError]]:
@@ -280,7 +284,7 @@ def locate(path: Path) -> tuple[Repository, Path] | None:
     if is_repository(path):
         repository = open_repository(path)
         return repository, find(repository, LATEST)
-    if id_in(path) and is_repository(path.parent.parent):
+    if id_in(path) and path.is_file() and is_repository(path.parent.parent):
         return open_repository(path.parent.parent), path
     if not os.path.lexists(path) and is_repository(path.parent):
         repository = open_repository(path.parent)

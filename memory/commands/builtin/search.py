@@ -44,9 +44,9 @@ def search(
     limit: int,
     jsonl: bool,
 ) -> int | None:
-    """Find entries, also those that left the files, in any script.
+    """Find entries in any script, in the files or not.
 
-    Words need no quotes. Exits 1 when nothing is found.
+    What was archived, replaced or removed is found as well. Words need no quotes. Exits 1 when nothing is found.
     """
     from memory.builtin.archive import STATUSES
     from memory.commands.builtin import shapes

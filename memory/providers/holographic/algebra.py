@@ -31,6 +31,8 @@ EMPTY = "__hrr_empty__"
 TURN = 1 << 16
 # Atoms remembered by this process: 2 KiB each at the default dimension.
 _REMEMBERED_ATOMS = 8192
+# Their phasors are four times as large.
+_REMEMBERED_PHASORS = 2048
 _PEER_PUNCTUATION = ".,!?;:\"'()[]{}"
 
 
@@ -55,10 +57,16 @@ def encode_atom(word: str, dim: int = DEFAULT_DIM) -> Phases:
     Block i of sixteen phases is SHA-256 of `word:i` in UTF-8, read as sixteen little-endian 16-bit numbers: the
     published scheme of the peer, bit for bit. A lone surrogate counts as its three-byte form.
     """
-    blocks = range(-(-dim // DIM_STEP))
-    digests = (hashlib.sha256(f"{word}:{block}".encode("utf-8", "surrogatepass")).digest() for block in blocks)
+    start = f"{word}:".encode("utf-8", "surrogatepass")
+    digests = [hashlib.sha256(start + number).digest() for number in _numbers(-(-dim // DIM_STEP))]
     numbers: Phases = np.frombuffer(b"".join(digests), dtype="<u2")[:dim].astype(np.uint16, copy=False)
     return numbers
+
+
+@cache
+def _numbers(count: int) -> tuple[bytes, ...]:
+    """0, 1, … as they stand behind the word of a block."""
+    return tuple(str(number).encode() for number in range(count))
 
 
 def encode_atoms(words: Sequence[str], dim: int = DEFAULT_DIM) -> Phases:
@@ -119,7 +127,15 @@ def similarities(matrix: Phases, vector: Phases) -> NDArray[np.float32]:
 
 def encode_tokens(tokens: Sequence[str], dim: int = DEFAULT_DIM) -> Phases:
     """A text as the bundle of its words, each as often as it occurs."""
-    return bundle(encode_atoms(tokens or (EMPTY,), dim))
+    if len(tokens) < 2:
+        return encode_atom(tokens[0] if tokens else EMPTY, dim).copy()
+    return to_phases(*np.stack([_atom_phasors(token, dim) for token in tokens]).sum(axis=0))
+
+
+@lru_cache(maxsize=_REMEMBERED_PHASORS)
+def _atom_phasors(word: str, dim: int) -> NDArray[np.float32]:
+    """Real and imaginary parts of an atom, shape (2, dim): words come again, and to look them up costs most."""
+    return np.stack(phasors(encode_atom(word, dim)))
 
 
 def encode_text(text: str, dim: int = DEFAULT_DIM) -> Phases:

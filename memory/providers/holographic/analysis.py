@@ -1,4 +1,4 @@
-"""What a text comes to before it is stored or asked for: tokens, entities, slots, a vector. Pure.
+"""What a text comes to before it is stored or asked for: tokens, entities, a vector. Pure.
 
 Everything here is worked out before the write lock is taken.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.text import SEGMENTATION, is_stopword, segment
 from hermes_state.text.segment import BOUNDARY
-from memory.providers.holographic import algebra, aliases, contradiction, entities, vector_codec
+from memory.providers.holographic import algebra, aliases, entities, vector_codec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,6 @@ class Analysis(NamedTuple):
         digest: equal for texts that differ in spacing only.
         entities: in the order of the text, one per key.
         aliases: what it says about two names being one.
-        slots: only facts that share one can contradict each other.
         vector: packed; its dimension is the one asked for.
     """
 
@@ -41,7 +40,6 @@ class Analysis(NamedTuple):
     digest: bytes
     entities: tuple[Entity, ...]
     aliases: tuple[Alias, ...]
-    slots: tuple[str, ...]
     vector: bytes
 
     @property
@@ -64,7 +62,6 @@ def analyse(content: str, dim: int) -> Analysis:
         digest(content),
         found,
         tuple(aliases.aliases(content)),
-        contradiction.slots(content),
         vector_codec.pack(vector),
     )
 

@@ -12,17 +12,13 @@ from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import exists, func, select
+from sqlalchemy import select
 
 from hermes_state.clock import now_us
-from hermes_state.engine.match import match_expression
 from hermes_state.errors import InvalidValue, SearchUnavailable
 from hermes_state.schema import fact_entities, facts
-from hermes_state.text import And, Or, Phrase
-from hermes_state.text.query import make_leaf
-from memory.providers.holographic import algebra, entity_table, relevance
-from memory.providers.holographic.entities import mentions, normalise
-from memory.providers.holographic.fulltext import INDEX
+from memory.providers.holographic import algebra, entity_table, linked, relevance
+from memory.providers.holographic.entities import normalise
 from memory.providers.holographic.records import EVERYTHING, Hit, Scope
 from memory.providers.holographic.retrieval import entity_similarities, load
 from memory.providers.holographic.rows import fact_of, visible
@@ -33,15 +29,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from hermes_state.text import Prefix, Word
-    from hermes_state.text.query import Node
     from memory.providers.holographic.retrieval import Candidate
     from memory.providers.holographic.store import FactStore
 
-# Facts of one entity that are looked at: the most trusted and newest. An entity of which more is said is a topic.
-MOST = 200
-# Facts of each entity, the newest, that are looked through for what connects it with another.
-MOST_CONNECTED = 1_000
 # Entities that connect two others which are followed, those with the fewest facts first.
 BRIDGES = 8
 # What a fact is worth that is only reached over a shared entity, beside one that names what was asked for.
@@ -50,20 +40,6 @@ _MOST_ENTITIES = 8
 # Facts that may wait to be banked when an answer asks a bank by the way.
 _BANK_BEHIND = 200
 _f, _l = facts.c, fact_entities.c
-
-
-class Known(NamedTuple):
-    """One entity that was asked for.
-
-    Attributes:
-        pk: None when no fact was linked to it; it may still be mentioned.
-        keys: its own and those of its aliases.
-        names: as asked, and as facts write it.
-    """
-
-    pk: int | None
-    keys: tuple[str, ...]
-    names: tuple[str, ...]
 
 
 class Neighbour(NamedTuple):
@@ -94,7 +70,7 @@ class Association:
         """
         conditions = visible(scope, category=category)
         with self._reading() as connection:
-            known = _know(connection, entity)
+            known = linked.know(connection, entity)
             hits = self._about(connection, known, conditions, limit)
         self._store.retrieved.note(hit.fact.id for hit in hits)
         return hits
@@ -109,10 +85,10 @@ class Association:
         """
         conditions = visible(scope, category=category)
         with self._reading() as connection:
-            known = _know(connection, entity)
+            known = linked.know(connection, entity)
             hits = self._about(connection, known, conditions, limit)
             direct = {hit.fact.id for hit in hits}
-            around = _around(connection, known)
+            around = linked.around(connection, known)
             names = entity_table.names_of(connection, around)
             neighbours = [Neighbour(names[pk], count) for pk, count in around.most_common() if pk in names]
             for pk, _ in around.most_common(BRIDGES):
@@ -142,7 +118,7 @@ class Association:
             raise InvalidValue(f"reason takes 1 to {_MOST_ENTITIES} entities, not {len(entities)}")
         conditions = visible(scope, category=category)
         with self._reading() as connection:
-            known = [_know(connection, each) for each in dict.fromkeys(entities)]
+            known = [linked.know(connection, each) for each in dict.fromkeys(entities)]
             hits = self._shared(connection, known, conditions, limit)
             if len(hits) < limit and len(known) > 1:
                 shown = {hit.fact.id for hit in hits}
@@ -169,27 +145,27 @@ class Association:
         return self._store.engine.read()
 
     def _about(
-        self, connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]], limit: int
+        self, connection: Connection, known: linked.Known, conditions: Sequence[ColumnElement[bool]], limit: int
     ) -> list[Hit]:
-        found = load(connection, _facts_of(connection, known, conditions), conditions)
+        found = load(connection, linked.facts_of(connection, known, conditions), conditions)
         return self._ranked(found, _aboutness(found, [known]), [1.0] * len(found), limit)
 
     def _shared(
         self,
         connection: Connection,
-        known: Sequence[Known],
+        known: Sequence[linked.Known],
         conditions: Sequence[ColumnElement[bool]],
         limit: int,
     ) -> list[Hit]:
         """Facts about all of the entities, then about at least two."""
         if len(known) == 1:
             return self._about(connection, known[0], conditions, limit)
-        counts = dict.fromkeys(_facts_of_all(connection, known, conditions), len(known))
+        counts = dict.fromkeys(linked.facts_of_all(connection, known, conditions), len(known))
         if len(known) > 2 and len(counts) < limit:
             for pair in combinations(known, 2):
-                for fact in _facts_of_all(connection, pair, conditions):
+                for fact in linked.facts_of_all(connection, pair, conditions):
                     counts.setdefault(fact, 2)
-        found = load(connection, list(counts)[:MOST], conditions)
+        found = load(connection, list(counts)[: linked.MOST], conditions)
         shares = [counts[candidate.row.pk] / len(known) for candidate in found]
         return self._ranked(found, _aboutness(found, known), shares, limit)
 
@@ -244,13 +220,13 @@ class Association:
     def _bridged(
         self,
         connection: Connection,
-        known: Sequence[Known],
+        known: Sequence[linked.Known],
         conditions: Sequence[ColumnElement[bool]],
         shown: set[int],
         limit: int,
     ) -> list[Hit]:
         """Facts about one of the entities and another, which also shares a fact with another one of them."""
-        sides = [(each.pk, _around(connection, each)) for each in known if each.pk is not None]
+        sides = [(each.pk, linked.around(connection, each)) for each in known if each.pk is not None]
         own = {pk for pk, _ in sides}
         reached = Counter(pk for _, around in sides for pk in around if pk not in own)
         weight = {pk: sum(around[pk] for _, around in sides) for pk, times in reached.items() if times > 1}
@@ -261,7 +237,7 @@ class Association:
             room = limit - len(hits)
             if room <= 0:
                 break
-            pairs = [_linked_to_both(connection, pk, bridge, conditions, room) for pk, _ in sides]
+            pairs = [linked.linked_to_both(connection, pk, bridge, conditions, room) for pk, _ in sides]
             # In turns, so that both ends of the bridge are there before more of one.
             wanted = [fact for turn in zip_longest(*pairs) for fact in turn if fact is not None and fact not in shown]
             wanted = list(dict.fromkeys(wanted))[:room]
@@ -270,116 +246,10 @@ class Association:
         return hits
 
 
-def _know(connection: Connection, entity: str) -> Known:
-    key = normalise(entity)
-    if not key:
-        raise InvalidValue(f"{entity!r} names nothing", hint="give the name of a person, project, tool, …")
-    pk = entity_table.resolve(connection, [key]).get(key)
-    if pk is None:
-        return Known(None, (key,), (entity,))
-    keys, names = entity_table.called(connection, pk)
-    return Known(pk, tuple(dict.fromkeys([key, *keys])), tuple(dict.fromkeys([entity, *names])))
-
-
-def _facts_of(connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]]) -> list[int]:
-    """The facts that are linked to an entity, the most trusted first, then those that only mention it."""
-    linked: list[int] = []
-    if known.pk is not None:
-        query = select(_l.fact_pk).join(facts, _f.pk == _l.fact_pk).where(_l.entity_pk == known.pk, *conditions)
-        query = query.order_by(_f.trust.desc(), _l.fact_pk.desc()).limit(MOST)
-        linked = list(connection.execute(query).scalars().all())
-    if len(linked) >= MOST:
-        return linked
-    return [*linked, *_mentioning(connection, [known], conditions, set(linked))]
-
-
-def _facts_of_all(
-    connection: Connection, known: Sequence[Known], conditions: Sequence[ColumnElement[bool]]
-) -> list[int]:
-    """The facts that are linked to each of some entities, or mention it; newest first."""
-    linked: list[int] = []
-    pks = [each.pk for each in known if each.pk is not None]
-    if len(pks) == len(known):
-        counts = {pk: _links_up_to(connection, pk, MOST_CONNECTED) for pk in pks}
-        first, *others = sorted(pks, key=lambda pk: counts[pk])  # the links of the rarest are walked
-        query = select(_l.fact_pk).join(facts, _f.pk == _l.fact_pk).where(_l.entity_pk == first, *conditions)
-        for other in others:
-            query = query.where(_has_link(other))
-        linked = list(connection.execute(query.order_by(_l.fact_pk.desc()).limit(MOST)).scalars().all())
-    return [*linked, *_mentioning(connection, known, conditions, set(linked))]
-
-
-def _links_up_to(connection: Connection, pk: int, most: int) -> int:
-    """How many facts are linked to an entity; counted only so far."""
-    some = select(_l.fact_pk).where(_l.entity_pk == pk).limit(most).subquery()
-    return int(connection.execute(select(func.count()).select_from(some)).scalar_one())
-
-
-def _has_link(pk: int) -> ColumnElement[bool]:
-    other = fact_entities.alias()
-    return exists().where(other.c.fact_pk == _l.fact_pk, other.c.entity_pk == pk)
-
-
-def _linked_to_both(
-    connection: Connection, pk: int, bridge: int, conditions: Sequence[ColumnElement[bool]], most: int
-) -> list[int]:
-    """The newest facts linked to an entity and to the one that connects it."""
-    query = (
-        select(_l.fact_pk)
-        .join(facts, _f.pk == _l.fact_pk)
-        .where(_l.entity_pk == bridge, _has_link(pk), *conditions)
-        .order_by(_l.fact_pk.desc())
-        .limit(most)
-    )
-    return list(connection.execute(query).scalars().all())
-
-
-def _mentioning(
-    connection: Connection, known: Sequence[Known], conditions: Sequence[ColumnElement[bool]], linked: set[int]
-) -> list[int]:
-    """Facts that have a name of each entity in their text, although they were not linked to all of them."""
-    if not INDEX.exists(connection):
-        return []
-    spoken = [_either([leaf for name in each.names if (leaf := make_leaf(name, Phrase))]) for each in known]
-    nodes = [node for node in spoken if node is not None]
-    if len(nodes) < len(known):
-        return []
-    node = nodes[0] if len(nodes) == 1 else And(tuple(nodes))
-    matches = INDEX.matches(connection, match_expression(node), limit=MOST + len(linked))
-    wanted = [pk for pk in matches if pk not in linked][:MOST]
-    if not wanted:
-        return []
-    query = select(_f.pk, _f.content).where(_f.pk.in_(wanted), *conditions)
-    texts = {row.pk: row.content for row in connection.execute(query).all()}
-    return [
-        pk
-        for pk in wanted
-        if pk in texts and all(any(mentions(texts[pk], name) for name in each.names) for each in known)
-    ]
-
-
-def _either(leaves: Sequence[Word | Phrase | Prefix]) -> Node | None:
-    return Or(tuple(leaves)) if len(leaves) > 1 else next(iter(leaves), None)
-
-
-def _aboutness(found: Sequence[Candidate], known: Sequence[Known]) -> list[float]:
+def _aboutness(found: Sequence[Candidate], known: Sequence[linked.Known]) -> list[float]:
     """How much each fact is about the entities, 0 to 1: the mean similarity that is left of each in its bundle."""
     if not found:
         return []
     near = [np.nan_to_num(entity_similarities(found, each.keys)) for each in known]
     parts = np.array([algebra.part_similarity(candidate.parts) for candidate in found], np.float32)
     return [float(value) for value in np.mean(near, axis=0) * parts]
-
-
-def _around(connection: Connection, known: Known) -> Counter[int]:
-    """The other entities of an entity's newest facts, and in how many of them each is."""
-    newest = select(_l.fact_pk).where(_l.entity_pk == known.pk).order_by(_l.fact_pk.desc()).limit(MOST_CONNECTED)
-    other = fact_entities.alias()
-    count = func.count()
-    query = (
-        select(other.c.entity_pk, count)
-        .where(other.c.fact_pk.in_(newest), other.c.entity_pk != known.pk)
-        .group_by(other.c.entity_pk)
-        .order_by(count.desc(), other.c.entity_pk)
-    )
-    return Counter({row[0]: row[1] for row in connection.execute(query).all()})

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import delete, insert, or_, select
+from sqlalchemy import delete, exists, insert, or_, select
 
 from hermes_state.schema import entities, fact_conflicts, fact_entities, fact_slots, fact_vectors, facts
 from memory.providers.holographic import state
 from memory.providers.holographic.algebra import similarity
-from memory.providers.holographic.contradiction import Statement, against
+from memory.providers.holographic.contradiction import Statement, against, slots
 from memory.providers.holographic.vector_codec import unpack
 
 if TYPE_CHECKING:
@@ -74,13 +74,10 @@ class Conflicts:
 
     def found(self, connection: Connection, visible: Sequence[Any], limit: int) -> list[Conflict]:
         """Contradictions between facts that meet the conditions, surest first."""
-        allowed = select(_f.pk).where(*visible)
-        query = (
-            select(_c.older_pk, _c.newer_pk, _c.kind, _c.confidence, _c.reason)
-            .where(_c.older_pk.in_(allowed), _c.newer_pk.in_(allowed))
-            .order_by(_c.confidence.desc(), _c.newer_pk.desc(), _c.older_pk.desc())
-            .limit(limit)
-        )
+        query = select(_c.older_pk, _c.newer_pk, _c.kind, _c.confidence, _c.reason)
+        for column in (_c.older_pk, _c.newer_pk):
+            query = query.where(exists().where(_f.pk == column, *visible))
+        query = query.order_by(_c.confidence.desc(), _c.newer_pk.desc(), _c.older_pk.desc()).limit(limit)
         conflicts = [Conflict(*row) for row in connection.execute(query)]
         pks = {pk for each in conflicts for pk in (each.older, each.newer)}
         named, vectors = _names(connection, pks), _vectors(connection, pks)
@@ -90,22 +87,27 @@ class Conflicts:
         """Compare a fact whose text changed; one that was never compared waits for its turn."""
         connection.execute(delete(fact_conflicts).where(or_(_c.older_pk == fact, _c.newer_pk == fact)))
         if fact <= state.read(connection).compared_through:
+            _add_slots(connection, [fact])
             _compare(connection, [fact], above=True)
-
-
-def add_slots(connection: Connection, slots: Iterable[tuple[int, Sequence[str]]]) -> None:
-    """Note what facts say something of."""
-    if rows := [{"slot": slot, "fact_pk": fact} for fact, some in slots for slot in dict.fromkeys(some)]:
-        connection.execute(insert(fact_slots), rows)
 
 
 def _compare_batch(connection: Connection, through: int) -> int:
     query = select(_f.pk).where(_f.pk > through).order_by(_f.pk).limit(BATCH)
-    batch = list(connection.execute(query).scalars())
+    batch = list(connection.execute(query).scalars().all())
+    _add_slots(connection, batch)
     _compare(connection, batch)
     reached = batch[-1] if len(batch) == BATCH else max(state.read(connection).newest, through)
     state.move(connection, compared_through=reached)
     return reached
+
+
+def _add_slots(connection: Connection, batch: Sequence[int]) -> None:
+    """Note what facts say something of; not before they are compared, so that adding one is quick."""
+    connection.execute(delete(fact_slots).where(_s.fact_pk.in_(batch)))
+    texts = connection.execute(select(_f.pk, _f.content).where(_f.pk.in_(batch))).all()
+    rows = [{"slot": slot, "fact_pk": row.pk} for row in texts for slot in dict.fromkeys(slots(row.content))]
+    if rows:
+        connection.execute(insert(fact_slots), rows)
 
 
 def _compare(connection: Connection, batch: Sequence[int], *, above: bool = False) -> None:
@@ -127,9 +129,8 @@ def _compare(connection: Connection, batch: Sequence[int], *, above: bool = Fals
 
 
 def _rivals(connection: Connection, fact: int, *, above: bool) -> list[int]:
-    slots = list(connection.execute(select(_s.slot).where(_s.fact_pk == fact)).scalars())
     found: dict[int, None] = {}
-    for slot in slots:
+    for slot in connection.execute(select(_s.slot).where(_s.fact_pk == fact)).scalars().all():
         where = [_s.slot == slot, _s.fact_pk != fact, _f.superseded_at.is_(None)]
         if not above:
             where.append(_s.fact_pk < fact)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from sqlalchemy import update
 
-from hermes_state.errors import StoreBusy
+from hermes_state.errors import HermesStateError
 from hermes_state.schema import facts
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 FLUSH_AFTER = 20
 FLUSH_BUDGET_S = 0.25
 _f = facts.c
+_log = logging.getLogger(__name__)
 
 
 class RetrievalCounts:
@@ -46,19 +48,21 @@ class RetrievalCounts:
         """Write what waits.
 
         Args:
-            budget_s: seconds to wait for other writers, after which the counts wait on; None: the engine's budget.
+            budget_s: seconds to wait for other writers. What can't be written then waits on: a count is never worth a
+                failed answer. None: the engine's budget.
 
         Raises:
-            StoreBusy: only without a budget.
+            StoreBusy, DiskFull, StoreUnavailable: only without a budget.
         """
         if self._engine.read_only or not self._waiting:
             return
         try:
             with self._engine.write(budget_s=budget_s) as connection:
                 self.write(connection)
-        except StoreBusy:
+        except HermesStateError as error:
             if budget_s is None:
                 raise
+            _log.debug("counts of retrievals wait: %s", error.message)
 
     def write(self, connection: Connection) -> None:
         """Write what waits, inside a write transaction; it waits on when that fails."""

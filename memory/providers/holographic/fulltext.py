@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from hermes_state.engine import fts
-from hermes_state.engine.entry_index import Entry, EntryIndex
+from hermes_state.engine.entry_index import Entry
 from hermes_state.errors import SearchUnavailable
+from hermes_state.fact_index import INDEX
 from hermes_state.schema import facts
 from hermes_state.text import SEGMENTATION
 from memory.providers.holographic import state
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 # Facts indexed in one write transaction: some 20 ms.
 BATCH = 500
-INDEX = EntryIndex("fact_index", facts.c.pk)
 _f = facts.c
 
 

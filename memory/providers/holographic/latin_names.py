@@ -72,6 +72,7 @@ _LINKS = frozenset(
 )
 _SENTENCE_END = re.compile("[.!?…:;。！？\n]\\s*[\"'“‘(\\[]*$|^\\s*[-*>\"'“‘(\\[]*\\s*\\Z")
 _ABBREVIATION = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|Sr|Jr|No|vs)\.\s*$")
+_GERMAN_PREPOSITIONS = frozenset(words("von der den zu"))
 _HONORIFICS = frozenset(words("mr mrs ms dr prof sir herr frau señor señora monsieur madame"))
 
 # Capitalised and yet no name: pronouns, days, months.
@@ -108,7 +109,8 @@ _ORDINARY = frozenset(
     des une et ou mais je il elle nous vous ils mon ma mes ton ta notre votre est sont était pas oui que quand
     où comme pour avec sans dans au aux du ce cette souviens-toi retiens aujourd'hui hier demain o os uma um e
     mas eu ele ela nós meu minha seu sua foi não sim quando onde como com sem em no na lembre lembra hoje ontem
-    я ты он она мы вы они мой моя мои твой наш ваш это то что как где когда если и или но а в на с к у о по за
+    ο η το οι τα τον την του της και στο στη στην σε με για από
+я ты он она мы вы они мой моя мои твой наш ваш это то что как где когда если и или но а в на с к у о по за
     из для не да нет запомни помни сегодня вчера завтра сейчас также
     """
 )
@@ -168,7 +170,7 @@ def capitalised(text: str) -> Iterator[Span]:
     german = len(_GERMAN.findall(text)) >= 2
     at = 0
     while at < len(words):
-        last = _name_end(text, words, at)
+        last = _name_end(text, words, at, _LINKS - _GERMAN_PREPOSITIONS if german else _LINKS)
         if last is None:
             at += 1
             continue
@@ -180,7 +182,7 @@ def capitalised(text: str) -> Iterator[Span]:
         at = last + 1
 
 
-def _name_end(text: str, words: list[re.Match[str]], first: int) -> int | None:
+def _name_end(text: str, words: list[re.Match[str]], first: int, links: frozenset[str]) -> int | None:
     """The last word of the run of capitalised words that begins here; None if none does."""
     if not _is_capitalised(words[first].group()):
         return None
@@ -194,7 +196,7 @@ def _name_end(text: str, words: list[re.Match[str]], first: int) -> int | None:
             break
         if _is_capitalised(words[at].group()):
             last = at
-        elif words[at].group() not in _LINKS or at - last > 2:
+        elif words[at].group() not in links or at - last > 2:
             break
         at += 1
     return last

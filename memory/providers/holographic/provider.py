@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from hermes_state.errors import HermesStateError
 from hermes_state.home import resolve_home
 from hermes_state.store import SessionDB
 from memory.errors import ProviderUnavailable, ToolNotHandled
@@ -240,15 +241,17 @@ class _Open:
         return [each.content for each in found]
 
     def import_new(self) -> None:
-        """Take over the peer's facts, if its database changed since the last time."""
-        path = importing.peer_store(self.settings.db_path)
-        if path is None:
+        """Take over the peer's facts, if its database changed. One that can't be read costs nothing of our own."""
+        try:
+            path = importing.peer_store(self.settings.db_path)
+            signature = path and importing.signature(path)
+            if path is None or self._db.meta.get(f"{_IMPORTED}{path}") == signature:
+                return
+            report = importing.import_facts(self.store, path)
+        except HermesStateError as error:
+            _log.warning("facts of the peer were not taken over: %s", error.message)
             return
-        key, signature = f"{_IMPORTED}{path}", importing.signature(path)
-        if self._db.meta.get(key) == signature:
-            return
-        report = importing.import_facts(self.store, path)
-        self._db.meta.set(key, signature)
+        self._db.meta.set(f"{_IMPORTED}{path}", str(signature))
         if report.added or report.changed:
             _log.info("%s: %d facts added, %d changed", path, report.added, report.changed)
 

@@ -141,7 +141,6 @@ class FactStore:
     def _derive(self, connection: Connection, analysed: dict[int, Analysis]) -> None:
         """Write what follows from the texts of new facts, or of facts whose derived rows were taken away."""
         entity_table.link(connection, analysed)
-        conflicts.add_slots(connection, [(pk, each.slots) for pk, each in analysed.items()])
         vectors = [vector_row(pk, self.dim, each) for pk, each in analysed.items()]
         connection.execute(insert(fact_vectors), vectors)
 

@@ -5,19 +5,21 @@ high bits. At four bits a vector of 1024 phases is 516 bytes. Rounding to b bits
 evenly spread, so every similarity keeps sin(x)/x of its size with x = π/2^b: 0.9936 at four bits, 0.9003 at two, while
 the noise stays as it is. (The peer keeps 64 bits a phase.)
 
-The lengths tell the forms apart even if a float looks like a header: ours is 4 more than a multiple of 8, and the
-peer's float64 form has no header and is a multiple of 8.
+A header decides. The peer's float64 form has none; one such vector in four thousand million begins like a header by
+chance, and then its length must be possible too.
 """
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hermes_state.errors import InvalidValue
 from memory.errors import MemoryFault
-from memory.providers.holographic.algebra import TURN, Phases, check_dim
+from memory.providers.holographic.algebra import DIM_STEP, TURN, Phases, check_dim
 
 DEFAULT_BITS = 4
 BITS = (2, 4, 8)
@@ -43,8 +45,10 @@ def pack(vector: Phases, bits: int = DEFAULT_BITS) -> bytes:
     step = 1 << (_PHASE_BITS - bits)
     levels = (((vector.astype(np.uint32) + step // 2) // step) % (1 << bits)).astype(np.uint8)
     shifts = _shifts(bits)
-    packed: NDArray[np.uint8] = np.bitwise_or.reduce(levels.reshape(-1, len(shifts)) << shifts, axis=1).astype(np.uint8)
-    return _MAGIC + bytes([bits]) + packed.tobytes()
+    packed: NDArray[np.uint8] = levels[:: len(shifts)] << shifts[0]
+    for place in range(1, len(shifts)):
+        packed |= levels[place :: len(shifts)] << shifts[place]
+    return _MAGIC + bytes([bits]) + bytes(packed.tobytes())
 
 
 def packed_size(dim: int, bits: int = DEFAULT_BITS) -> int:
@@ -58,13 +62,19 @@ def unpack(blob: bytes) -> Phases:
     Raises:
         VectorUnreadable: Not such bytes: cut, of an impossible length, or with a phase that is no number.
     """
-    if blob.startswith(_MAGIC) and len(blob) > _HEADER_BYTES and blob[len(_MAGIC)] in BITS and len(blob) % 8 == 4:
+    if _has_our_header(blob):
         return _levels_to_phases(np.frombuffer(blob, np.uint8, offset=_HEADER_BYTES), blob[len(_MAGIC)])
     if blob.startswith(_PEER_MAGIC) and len(blob) > len(_PEER_MAGIC) and len(blob) % 4 == 0:
         return _from_radians(np.frombuffer(blob, "<f4", offset=len(_PEER_MAGIC)).astype(np.float64))
     if blob and len(blob) % 8 == 0:
         return _from_radians(np.frombuffer(blob, "<f8"))
     raise VectorUnreadable(f"{len(blob)} bytes are no phase vector", hint="Rebuild the vectors.")
+
+
+def _has_our_header(blob: bytes) -> bool:
+    if not blob.startswith(_MAGIC) or len(blob) <= _HEADER_BYTES or blob[len(_MAGIC)] not in BITS:
+        return False
+    return (len(blob) - _HEADER_BYTES) * 8 // blob[len(_MAGIC)] % DIM_STEP == 0
 
 
 def unpack_rows(blobs: Sequence[bytes | None], dim: int) -> tuple[Phases, NDArray[np.bool_]]:
@@ -112,10 +122,17 @@ def _from_radians(angles: NDArray[np.float64]) -> Phases:
 
 def _levels_to_phases(packed: NDArray[np.uint8], bits: int) -> Phases:
     """Packed bytes, of one vector or of rows of them, as phases."""
-    shifts = _shifts(bits)
-    levels = (packed[..., None] >> shifts) & np.uint8((1 << bits) - 1)
-    flat = levels.reshape(*packed.shape[:-1], packed.shape[-1] * len(shifts))
-    return flat.astype(np.uint16) << np.uint16(_PHASE_BITS - bits)
+    phases: Phases = np.take(_bytes_to_phases(bits), packed).view(np.uint16)
+    return phases
+
+
+@cache
+def _bytes_to_phases(bits: int) -> NDArray[np.unsignedinteger[Any]]:
+    """The phases of each byte there is, those of one byte together as one number."""
+    levels = (np.arange(256, dtype=np.uint8)[:, None] >> _shifts(bits)) & np.uint8((1 << bits) - 1)
+    phases = levels.astype(np.uint16) << np.uint16(_PHASE_BITS - bits)
+    together: NDArray[np.unsignedinteger[Any]] = phases.view(f"u{2 * 8 // bits}").reshape(256)
+    return together
 
 
 def _shifts(bits: int) -> NDArray[np.uint8]:

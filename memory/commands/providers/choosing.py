@@ -1,0 +1,53 @@
+"""What the commands about providers share: settings, a provider by its name, and making it the one in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory.config import change_config
+from memory.settings import MemorySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hermes_state.commands.invocation import Invocation
+    from memory.signatures import Adapted
+
+
+def settings_of(invocation: Invocation) -> MemorySettings:
+    """The settings of the home; what is wrong with them is told on stderr."""
+    settings = MemorySettings.load(invocation.home_path())
+    for finding in settings.findings:
+        invocation.note(f"config.yaml, {finding.key}: {finding.message}")
+    return settings
+
+
+def loaded(invocation: Invocation, name: str) -> Adapted:
+    """A provider by its name, its contract proved.
+
+    Raises:
+        ProviderUnavailable, ContractBroken: it can't be used, and why.
+    """
+    from memory.discovery import Discovery
+    from memory.signatures import Adapted
+
+    adapted = Adapted(Discovery(invocation.home_path()).load(name))
+    adapted.check()
+    return adapted
+
+
+def put_in_use(invocation: Invocation, names: Sequence[str]) -> int:
+    """Make external providers the configured ones; none: built-in memory alone.
+
+    Calls that were set aside for them are tried again by whoever starts them next; returns how many those are.
+    """
+    home = invocation.home_path()
+    change_config(home, ("memory", "provider"), names[0] if names else "")
+    if len(names) > 1 or MemorySettings.load(home).providers:
+        change_config(home, ("memory", "providers"), list(names) if len(names) > 1 else [])
+    if not names or not invocation.store_path().exists():
+        return 0
+    from memory.manager.outbox import revive
+
+    with invocation.open_store() as db:
+        return sum(revive(db.engine, name) for name in names)
