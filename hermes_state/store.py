@@ -88,7 +88,7 @@ class SessionDB:
         """
         if synchronous not in SYNCHRONOUS:
             raise InvalidValue(f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}")
-        engine = _engine(path_or_url, home, read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s)
+        engine = engine_of(path_or_url, home, read_only=read_only, synchronous=synchronous, busy_budget_s=busy_budget_s)
         try:
             upgrade(engine)
             engine.enter_store()
@@ -152,15 +152,29 @@ def _redacting(engine: Engine, index: MessageIndex) -> tuple[Sessions, Messages,
     return sessions, messages, Lineage(engine, sessions, redacted_fields)
 
 
-def _engine(path_or_url: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None, **settings: Any) -> Engine:
-    """The engine for where the store lies, connected but with its schema as it is."""
-    if isinstance(path_or_url, str) and path_or_url.startswith(("postgresql:", "postgresql+", "postgres:")):
+def is_on_server(path_or_url: str | os.PathLike[str] | None) -> bool:
+    """Whether this names a store on a database server, not one in a file."""
+    return isinstance(path_or_url, str) and path_or_url.startswith(("postgresql:", "postgresql+", "postgres:"))
+
+
+def engine_of(
+    path_or_url: str | os.PathLike[str] | None = None, home: str | os.PathLike[str] | None = None, **settings: Any
+) -> Engine:
+    """The engine for where a store lies, with its schema as it is.
+
+    Args:
+        settings: read_only, synchronous, busy_budget_s, as `SessionDB.open` takes them.
+
+    Raises:
+        MissingExtra, InvalidValue, StoreUnavailable: there is none for that.
+    """
+    if is_on_server(path_or_url):
         try:
             from hermes_state.engine.postgres import PostgresEngine
             from hermes_state.engine.postgres.address import Address
         except ImportError as error:
             raise MissingExtra("a store on PostgreSQL", "postgres") from error
-        return PostgresEngine(Address.of(path_or_url), **settings)
+        return PostgresEngine(Address.of(str(path_or_url)), **settings)
     return SqliteEngine(locate(path_or_url, home), **settings)
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 def pages(collector: Collector) -> None:
     """SQLite's own view of its pages and b-trees. Those of the index are told apart: it can be built anew."""
+    if not collector.is_file:  # a server looks after its own
+        return
     with collector.snapshot() as connection:
         for complaint in soundness.unsound(connection, full=collector.full):
             is_index = any(name in complaint.name for name in soundness.INDEX_TABLES)
@@ -38,12 +40,15 @@ def schema(collector: Collector) -> None:
             return
         if revision != HEAD:
             collector.add(Kind.SCHEMA, "alembic_version", f"the schema is {revision}, not {HEAD}")
-        for difference in soundness.schema_differences(connection, metadata):
+        differences = soundness.schema_differences(connection, metadata) if collector.is_file else ()
+        for difference in differences:
             collector.add(Kind.SCHEMA, difference.name, difference.what)
 
 
 def references(collector: Collector) -> None:
     """Every reference leads somewhere."""
+    if not collector.is_file:  # a server never lets one go
+        return
     with collector.snapshot() as connection:
         for dangling in soundness.dangling_references(connection):
             collector.add(Kind.DANGLING, f"{dangling.table} {dangling.rowid}", f"refers to no row of {dangling.parent}")

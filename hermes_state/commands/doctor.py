@@ -83,6 +83,9 @@ def _checks(invocation: Invocation) -> Iterator[Check]:
     yield _program()
     yield _sqlite()
     yield from _commands()
+    if invocation.is_on_server:
+        yield from _server(invocation)
+        return
     path = invocation.store_path()
     if path.parent.is_dir():
         yield _modes("home_modes", path.parent, 0o700)
@@ -155,6 +158,25 @@ def _store(invocation: Invocation, path: Path) -> Iterator[Check]:
             yield Check(name="store", status=OK, message=f"{path} opens: {count(db.sessions.count(), 'conversation')}")
             yield _index(db)
             yield from _neighbours(invocation, db)
+    except HermesStateError as error:
+        yield Check(name="store", status=FINDING, message=error.message, fix=error.hint)
+
+
+def _server(invocation: Invocation) -> Iterator[Check]:
+    """The store on a server: whether it opens, and whether server, role and settings are what they should be."""
+    from hermes_state.store import SessionDB
+
+    try:
+        with SessionDB.open(invocation.db, read_only=True) as db:
+            from hermes_state.engine.postgres.server import examine
+
+            counted = count(db.sessions.count(), "conversation")
+            yield Check(name="store", status=OK, message=f"{db.engine.shown} opens: {counted}")
+            with db.engine.read() as connection:
+                for each in examine(connection):
+                    status = OK if each.is_right else FINDING
+                    yield Check(name=each.name, status=status, message=each.what, fix="" if each.is_right else each.remedy)
+            yield _index(db)
     except HermesStateError as error:
         yield Check(name="store", status=FINDING, message=error.message, fix=error.hint)
 

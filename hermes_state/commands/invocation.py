@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_state.commands.table import Cell, Column
-    from hermes_state.engine import SqliteEngine
+    from hermes_state.engine import Engine
     from hermes_state.store import SessionDB
 
 # Exit codes that are not an error's: 0 done; 1 a check found something, or a search found nothing.
@@ -48,6 +48,13 @@ class Invocation:
 
         return locate(self.db, self.home)
 
+    @property
+    def is_on_server(self) -> bool:
+        """Whether the store is in a database server, so that there is no file to look for."""
+        from hermes_state.store import is_on_server
+
+        return is_on_server(self.db)
+
     def home_path(self) -> Path:
         """The agent home."""
         from hermes_state.home import resolve_home
@@ -69,7 +76,7 @@ class Invocation:
         from hermes_state.errors import ReadOnlyStore
         from hermes_state.store import SessionDB
 
-        if not create and not self.store_path().exists():
+        if not create and not self.is_on_server and not self.store_path().exists():
             raise missing_store(self)
         try:
             return SessionDB.open(self.db, home=self.home, read_only=read_only)
@@ -79,20 +86,21 @@ class Invocation:
             return SessionDB.open(self.db, home=self.home, read_only=True)
 
     @contextmanager
-    def open_engine(self, *, read_only: bool = False) -> Iterator[SqliteEngine]:
-        """The store's file without its nouns, whatever state it is in: for work that must not need a sound store.
+    def open_engine(self, *, read_only: bool = False) -> Iterator[Engine]:
+        """The store without its nouns, whatever state it is in: for work that must not need a sound store.
 
         Raises:
             StoreUnavailable: there is none, or it can't be opened.
         """
         from hermes_state.commands.neighbour import missing_store
-        from hermes_state.engine import SqliteEngine
+        from hermes_state.store import engine_of
 
-        path = self.store_path()
-        if not path.exists():
+        if not self.is_on_server and not self.store_path().exists():
             raise missing_store(self)
-        engine = SqliteEngine(path, read_only=read_only)
+        engine = engine_of(self.db, self.home, read_only=read_only)
         try:
+            if self.is_on_server:
+                engine.enter_store()
             yield engine
         finally:
             engine.close()

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 OPTIMIZE_BUDGET_S = 60.0
 # How long emptying the WAL may wait for readers of other processes, in seconds.
 _CHECKPOINT_BUDGET_S = 5.0
-# Rows of each index that the planner looks at: keeps ANALYZE in the milliseconds whatever the size.
-_ANALYSIS_LIMIT = 400
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,9 +86,9 @@ class Maintenance:
             fold(connection)
         complete = self._tidy_index(time.monotonic() + budget_s, clock)
         with clock.step():
-            self._engine.run_alone(f"PRAGMA analysis_limit={_ANALYSIS_LIMIT}")
-            self._engine.run_alone("PRAGMA optimize")
-        upkeep.checkpoint(self._engine)
+            upkeep.refresh_statistics(self._engine)
+        if self._engine.dialect == "sqlite":
+            upkeep.checkpoint(self._engine)
         return Optimized(steps=clock.steps, longest_lock_s=clock.longest_s, is_complete=complete)
 
     def _tidy_index(self, deadline: float, clock: _LockClock) -> bool:

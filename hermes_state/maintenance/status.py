@@ -18,7 +18,6 @@ from hermes_state.schema import messages, sessions, store_state
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
     from sqlalchemy import ColumnElement, Connection, Table
 
@@ -59,26 +58,32 @@ class Status:
     """How a store is doing.
 
     Attributes:
+        path: the file, or the address without its password.
+        engine: `sqlite` or `postgresql`; `database` names the product and its version.
+        sizes: of the files; on a server, of the whole database.
         schema: the revision it stands at; `head` is the one this version works with.
         sqlite: which SQLite runs and what that means; `is_wal_safe` is whether it has the fix of the WAL-reset fault.
         journal_mode: `wal`, or what the file system allows.
         unfolded: messages that the counters of their sessions do not have yet; they are added when read.
         copies: snapshots and salvaged copies on the disk.
         open_elsewhere: other processes that have it open, where the system can tell.
+        pages, sqlite, sqlite_version, is_wal_safe, journal_mode: None on a server.
         counts, index, store_id, created_at: None when this version can't read the schema.
     """
 
-    path: Path
+    path: str
+    engine: str
+    database: str
     sizes: Sizes
-    pages: upkeep.Pages
     schema: str | None
     head: str
-    sqlite: str
-    sqlite_version: str
-    is_wal_safe: bool
-    journal_mode: str
-    copies: tuple[Copy, ...]
-    open_elsewhere: tuple[str, ...]
+    pages: upkeep.Pages | None = None
+    sqlite: str | None = None
+    sqlite_version: str | None = None
+    is_wal_safe: bool | None = None
+    journal_mode: str | None = None
+    copies: tuple[Copy, ...] = ()
+    open_elsewhere: tuple[str, ...] = ()
     store_id: str | None = None
     created_at: datetime | None = None
     unfolded: int = 0
@@ -88,22 +93,41 @@ class Status:
 
 def status(engine: Engine) -> Status:
     """How a store is doing; reads only, and also works on a schema that is too new or too old to be opened."""
-    driver = newest_driver()
     with engine.read() as connection:
-        found = Status(
-            path=engine.path,
-            sizes=sizes_of(engine.path),
-            pages=upkeep.pages(connection),
-            schema=revision_of(connection),
-            head=HEAD,
-            sqlite=driver.describe(),
-            sqlite_version=".".join(map(str, driver.version)),
-            is_wal_safe=driver.wal_reset_safe,
-            journal_mode=upkeep.journal_mode(connection),
-            copies=tuple(copies_of(engine.path)),
-            open_elsewhere=tuple(open_elsewhere(engine.path)),
-        )
+        found = _of_file(engine, connection) if engine.dialect == "sqlite" else _of_server(engine, connection)
         return found if found.schema != HEAD else _with_content(connection, found)
+
+
+def _of_file(engine: Engine, connection: Connection) -> Status:
+    driver = newest_driver()
+    return Status(
+        path=engine.shown,
+        engine=engine.dialect,
+        database=f"SQLite {'.'.join(map(str, driver.version))}",
+        sizes=sizes_of(engine.path),
+        pages=upkeep.pages(connection),
+        schema=revision_of(connection),
+        head=HEAD,
+        sqlite=driver.describe(),
+        sqlite_version=".".join(map(str, driver.version)),
+        is_wal_safe=driver.wal_reset_safe,
+        journal_mode=upkeep.journal_mode(connection),
+        copies=tuple(copies_of(engine.path)),
+        open_elsewhere=tuple(open_elsewhere(engine.path)),
+    )
+
+
+def _of_server(engine: Engine, connection: Connection) -> Status:
+    from hermes_state.engine.postgres.server import database_bytes, version
+
+    return Status(
+        path=engine.shown,
+        engine=engine.dialect,
+        database=version(connection),
+        sizes=Sizes(database_bytes(connection), 0),
+        schema=revision_of(connection),
+        head=HEAD,
+    )
 
 
 def _with_content(connection: Connection, found: Status) -> Status:
@@ -132,7 +156,7 @@ def _index(connection: Connection) -> IndexStatus:
         is_rebuilding=stand.rebuild_from is not None,
         pending=_count(connection, messages, messages.c.id > (stand.indexed_through if stand.is_usable else 0)),
         segmentation=stand.segmentation,
-        bytes=upkeep.index_bytes(connection),
+        bytes=upkeep.index_bytes(connection) if connection.dialect.name == "sqlite" else 0,
     )
 
 

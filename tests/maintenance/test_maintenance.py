@@ -52,7 +52,7 @@ def test_status_says_how_the_store_is(db: SessionDB) -> None:
     assert now.schema == now.head
     assert now.sqlite_version in now.sqlite
     assert now.store_id == db.store_id
-    assert (now.journal_mode, now.path) == ("wal", db.path)
+    assert (now.journal_mode, now.path) == ("wal", str(db.path))
     assert now.pages.size * now.pages.total > 0
     assert now.sizes.wal == db.path.with_name("store.db-wal").stat().st_size
     assert [(copy.path.name, copy.bytes) for copy in now.copies] == [("store-0001-20260101T000000Z.db", 5)]

@@ -38,11 +38,15 @@ def status(invocation: Invocation) -> None:
 
 
 def _lines(found: Status) -> Iterator[tuple[str, str]]:
-    free = found.pages.free * found.pages.size
-    inside = f", {size(free)} of it free" if free else ""
-    yield "size", f"{size(found.sizes.main)}{inside}; write-ahead log {size(found.sizes.wal)}"
+    if found.pages is None:
+        yield "size", f"{size(found.sizes.main)}, the whole database"
+        yield "server", found.database
+    else:
+        free = found.pages.free * found.pages.size
+        inside = f", {size(free)} of it free" if free else ""
+        yield "size", f"{size(found.sizes.main)}{inside}; write-ahead log {size(found.sizes.wal)}"
+        yield "SQLite", f"{str(found.sqlite).removeprefix('SQLite ')}, journal mode {found.journal_mode}"
     yield "schema", _schema(found)
-    yield "SQLite", f"{found.sqlite.removeprefix('SQLite ')}, journal mode {found.journal_mode}"
     if found.counts is not None:
         yield "content", _content(found)
     if found.index is not None:

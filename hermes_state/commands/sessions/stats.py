@@ -38,18 +38,18 @@ def stats(invocation: Invocation, since: datetime | None) -> None:
         numbers = collect(db.engine, since=since)
         used = db.usage.by_model()
         previews = db.sessions.previews([each.session_id for each in numbers.longest])
-        path = db.path
+        place, held = db.engine.shown, bytes_held(db)
     if invocation.json:
-        invocation.document(_document(path, numbers, used))
+        invocation.document(_document(place, held, numbers, used))
         return
     from hermes_state.commands.sessions.stats_view import show
 
-    show(invocation, path=path, numbers=numbers, used=used, previews=previews)
+    show(invocation, place=place, held=held, numbers=numbers, used=used, previews=previews)
 
 
-def _document(path: Path, numbers: Statistics, used: list[Usage]) -> dict[str, Any]:
+def _document(place: str, held: int, numbers: Statistics, used: list[Usage]) -> dict[str, Any]:
     return {
-        "store": {"path": str(path), "bytes": bytes_on_disk(path)},
+        "store": {"path": place, "bytes": held},
         "conversations": numbers.conversations,
         "sessions": numbers.sessions,
         "archived": numbers.archived,
@@ -69,7 +69,12 @@ def _document(path: Path, numbers: Statistics, used: list[Usage]) -> dict[str, A
     }
 
 
-def bytes_on_disk(path: Path) -> int:
-    """The database with its write-ahead log."""
-    files = (path, path.with_name(f"{path.name}-wal"))
+def bytes_held(db: SessionDB) -> int:
+    """The database with its write-ahead log; on a server, all of the database."""
+    if db.engine.dialect == "postgresql":
+        from hermes_state.engine.postgres.server import database_bytes
+
+        with db.engine.read() as connection:
+            return database_bytes(connection)
+    files = (db.path, db.path.with_name(f"{db.path.name}-wal"))
     return sum(file.stat().st_size for file in files if file.exists())

@@ -13,13 +13,11 @@ from rich.text import Text
 
 from hermes_state.commands.calendar import ASCII_SHADES, SHADES, calendar, weeks_that_fit
 from hermes_state.commands.plain import one_line
-from hermes_state.commands.sessions.stats import bytes_on_disk
 from hermes_state.commands.table import cut
 from hermes_state.commands.wording import count, listed, local, money, short_number, size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from hermes_state.commands.invocation import Invocation
     from hermes_state.records import Usage
@@ -33,7 +31,13 @@ _MOST_ROWS = 8
 
 
 def show(
-    invocation: Invocation, *, path: Path, numbers: Statistics, used: Sequence[Usage], previews: Mapping[str, str]
+    invocation: Invocation,
+    *,
+    place: str,
+    held: int,
+    numbers: Statistics,
+    used: Sequence[Usage],
+    previews: Mapping[str, str],
 ) -> None:
     """Print the page; `previews` stand for titles that are missing."""
     console = Console(
@@ -46,7 +50,7 @@ def show(
         markup=False,
         soft_wrap=True,
     )
-    _summary(console, path, numbers)
+    _summary(console, place, held, numbers)
     if not numbers.days:
         return
     _activity(console, numbers)
@@ -56,10 +60,10 @@ def show(
     _longest(console, numbers.longest, previews)
 
 
-def _summary(console: Console, path: Path, numbers: Statistics) -> None:
+def _summary(console: Console, place: str, held: int, numbers: Statistics) -> None:
     visible = numbers.messages["active"] + numbers.messages["compacted"]
     console.print(Text(f"{count(numbers.conversations, 'conversation')}, {count(visible, 'message')}", style="bold"))
-    facts = [str(path), size(bytes_on_disk(path))]
+    facts = [place, size(held)]
     if numbers.first_at and numbers.last_at:
         facts.append(f"{local(numbers.first_at)} to {local(numbers.last_at)}")
     rest = [

@@ -41,7 +41,7 @@ _POOL_SIZE, _POOL_OVERFLOW = 8, 56
 # refused connection has no SQLSTATE; that is told at once, since most often the address is wrong.
 _COMES_BACK = frozenset({"57P01", "57P02", "57P03"})
 _LOCKED = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s, %s)"
-_APPEND = "SELECT message_id, message_position FROM hermes_append({})".format(", ".join(["%s"] * 11))
+_APPEND = "SELECT message_id, message_position FROM hermes_append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 
 
 class _Mine(threading.local):
