@@ -1,7 +1,7 @@
 """Labelled sets of facts, questions, entities and contradictions, drawn from `holographic_texts` with a seed.
 
 Five languages, and of each two parts: `open`, which may be looked at while code is made, and `held`, which is for
-measuring. No line and no name of one part is in the other.
+measuring. No line and no name of one part is in the other. Pairs have a third part, `sealed`, with the names of `held`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ KINDS = ("preference", "value", "opposite", "negation", "number", "date")
 SEED = 20261130
 
 PartName = Literal["open", "held"]
+PairsName = Literal["open", "held", "sealed"]
 
 _TEXTS: dict[str, Texts] = {
     "en": english.TEXTS,
@@ -141,11 +142,12 @@ def probes(known: list[Fact], count: int, *, seed: int = SEED) -> list[Probe]:
     return [Probe(name, frozenset(where[name]), _beside(name, where[name], known)) for name in chosen]
 
 
-def pairs(language: str, count: int, *, seed: int = SEED, part: PartName = "open") -> list[Pair]:
+def pairs(language: str, count: int, *, seed: int = SEED, part: PairsName = "open") -> list[Pair]:
     """So many pairs, half of which contradict each other, the kinds taking turns."""
     rng = Random(f"pairs:{language}:{seed}:{part}")
-    chosen = _part(language, part)
-    by_kind = {kind: lines(block) for kind, block in chosen.pairs.items()}
+    chosen = _part(language, "open" if part == "open" else "held")
+    blocks = _TEXTS[language].sealed if part == "sealed" else chosen.pairs
+    by_kind = {kind: lines(block) for kind, block in blocks.items()}
     made = []
     for number in range(count):
         kind = "none" if number % 2 else KINDS[number // 2 % len(KINDS)]

@@ -1,7 +1,8 @@
 """Backups and restores of whole homes against their bars, beside the peer's, `tar | zstd`, restic and borg.
 
     python benchmarks/homes.py --peer /path/to/peer/bin/python --state peer-160000.db
-    python benchmarks/homes.py --peer … --state … --ours store.db --only backup,restore --json homes.json
+    python benchmarks/homes.py --peer … --state … --json homes.json --markdown docs/benchmarks-portability.md
+    python benchmarks/homes.py --from homes.json --markdown docs/benchmarks-portability.md   # the page alone
 
 The home is made of a Hermes `state.db` that the peer made (``benchmarks/store.py`` keeps such in its cache), and of
 many small files. Each command runs in a process of its own; its wall time, CPU time and peak memory are the process's.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime as dt
 import json
 import os
 import random
@@ -28,15 +30,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness.home_bars import bars, show, write_page
+from harness.run import machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MB = 1_000_000
 PARTS = ("backup", "restore", "tools", "stall", "ours")
-# Bars of the issue.
-BACKUP_TIME, BACKUP_SIZE, MEMORY_MB, STALL_MS, VERIFY_MB_PER_S = 1 / 8, 1 / 8, 200, 50, 400
 _REBUILD = "import sys; from pathlib import Path; import hermes_state; hermes_state.SessionDB(Path(sys.argv[1]))"
 _WAITED = """
 import json, os, resource, subprocess, sys, time
@@ -57,6 +61,7 @@ class Bench:
     ours: Path | None
     files: int
     folder: Path
+    full_mb: float = 0.0
     figures: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -118,6 +123,7 @@ def backups(bench: Bench) -> None:
         size = sum(int(line.split()[2]) for line in shown.splitlines() if line.startswith("-"))
         figure = bench.run("verify", name, *ours("verify", bench.folder / f"{name}.tar.zst"))
         figure["mb_per_s"] = size / MB / figure["wall_s"]
+        bench.full_mb = size / MB
     if bench.peer is not None:
         figure = bench.run("backup", "peer", bench.peer.with_name("hermes"), "backup", "-o", bench.folder / "peer.zip")
         note_size(figure, bench.folder / "peer.zip")
@@ -215,67 +221,60 @@ def stall(bench: Bench) -> None:
 
 
 def our_store(bench: Bench) -> None:
-    """A home with a store of ours."""
-    if bench.ours is None:
-        return
+    """A home with a store of ours: the one given, or the same conversations, brought in by the import."""
     home = bench.folder / "ours-home"
     home.mkdir()
-    shutil.copy2(bench.ours, home / "hermes_state.db")
+    if bench.ours is not None:
+        shutil.copy2(bench.ours, home / "hermes_state.db")
+    else:
+        bench.run("import of the state.db", "ours", *ours("--home", home, "import", "hermes", bench.home))
     archive = bench.folder / "store.tar.zst"
-    note_size(bench.run("backup of a store of ours", "ours", *ours("--home", home, "backup", archive)), archive)
-    bench.run("restore of a store of ours", "ours", *ours("restore", archive, "--into", bench.folder / "store-again"))
+    note_size(bench.run("our backup", "ours", *ours("--home", home, "backup", archive)), archive)
+    bench.run("our restore", "ours", *ours("restore", archive, "--into", bench.folder / "store-again"))
 
 
-def report(bench: Bench, console: Console) -> None:
-    """All figures, and the bars that can be told from them."""
-    table = Table(*("what", "side", "s", "CPU s", "peak MB", "MB", "MB/s", "p99 ms"))
-    for figure in bench.figures:
-        cells = (figure.get(name) for name in ("wall_s", "cpu_s", "peak_mb", "mb", "mb_per_s", "p99_ms"))
-        table.add_row(figure["what"], figure["side"], *("" if cell is None else f"{cell:,.2f}" for cell in cells))
-    console.print(table)
-    for name, value, bar in bars(bench):
-        console.print(f"{'met   ' if value <= bar else 'missed'}  {name}: {value:.3f} (bar: at most {bar:.3f})")
+def about(options: argparse.Namespace, bench: Bench) -> dict[str, Any]:
+    """What the figures depend on."""
+    words = ["python benchmarks/homes.py --state STATE", f"--files {options.files} --only {options.only}"]
+    found: dict[str, Any] = {
+        "date": dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "command": " ".join([*words, *(["--peer PEER/bin/python"] if options.peer else [])]),
+        "machine": machine(),
+    }
+    if bench.peer is not None:
+        ask = "from importlib.metadata import version; print(version('hermes-agent'))"
+        ran = subprocess.run([bench.peer, "-I", "-c", ask], capture_output=True, text=True, check=True)
+        found["peer"] = f"hermes-agent {ran.stdout.strip()}"
+    return found | {"state_mb": bench.state.stat().st_size / MB, "files": bench.files, "full_mb": bench.full_mb}
 
 
-def bars(bench: Bench) -> Iterator[tuple[str, float, float]]:
-    """Name, value, and the most it may be."""
-    found = {(figure["what"], figure["side"]): figure for figure in bench.figures}
-
-    def of(what: str, side: str, name: str) -> float | None:
-        return found.get((what, side), {}).get(name)
-
-    def ratio(name: str, one: float | None, other: float | None, bar: float) -> Iterator[tuple[str, float, float]]:
-        if one is not None and other:
-            yield name, one / other, bar
-
-    yield from ratio(
-        "backup time / peer's", of("backup", "ours", "wall_s"), of("backup", "peer", "wall_s"), BACKUP_TIME
-    )
-    yield from ratio("archive size / peer's", of("backup", "ours", "mb"), of("backup", "peer", "mb"), BACKUP_SIZE)
-    rebuild = of("rebuild of the indexes", "peer", "wall_s")
-    yield from ratio("restore / peer's rebuild", of("restore", "ours", "wall_s"), rebuild, 1)
-    yield from ratio(
-        "restore with indexes / peer's import", of("restore", "full", "wall_s"), of("restore", "peer", "wall_s"), 1
-    )
-    sides = ("ours", "full", "ours --keep-indexes")
-    peaks = [figure["peak_mb"] for figure in bench.figures if figure["side"] in sides and "peak_mb" in figure]
-    if peaks:
-        yield "peak memory of ours, MB", max(peaks), MEMORY_MB
-    quiet, busy = (of("append during a backup", side, "p99_ms") for side in ("nobody", "ours"))
-    if quiet is not None and busy is not None:
-        yield "added to an append, ms p99", busy - quiet, STALL_MS
-
-
-def main() -> None:
+def main() -> int:
+    """The run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--state", type=Path, required=True, help="a state.db that the peer made")
+    parser.add_argument("--state", type=Path, help="a state.db that the peer made")
     parser.add_argument("--peer", type=Path, help="the peer's interpreter, in an environment of its own")
-    parser.add_argument("--ours", type=Path, help="a store of ours, closed")
+    parser.add_argument("--ours", type=Path, help="a store of ours, closed (default: imported from the state.db)")
     parser.add_argument("--files", type=int, default=5_000, help="small files in the home (default: %(default)s)")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to run (default: all)")
     parser.add_argument("--work", type=Path, help="work here (default: a temporary folder)")
     parser.add_argument("--json", type=Path, help="write the figures there too")
+    parser.add_argument("--markdown", type=Path, help="write the page there (docs/benchmarks-portability.md)")
+    parser.add_argument("--from", dest="earlier", type=Path, help="measure nothing: the figures of an earlier --json")
+    parser.add_argument("--strict", action="store_true", help="exit 1 when a bar is missed")
     options = parser.parse_args()
+    if options.earlier is None and options.state is None:
+        parser.error("give --state, or --from")
+    facts, figures = measured(options) if options.earlier is None else json.loads(options.earlier.read_text()).values()
+    show(Console(width=None if sys.stdout.isatty() else 140), figures)
+    if options.json:
+        options.json.write_text(json.dumps({"about": facts, "figures": figures}, indent=1))
+    if options.markdown:
+        write_page(options.markdown, facts, figures)
+    return 1 if options.strict and any(bar.is_met is False for bar in bars(figures)) else 0
+
+
+def measured(options: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Run the parts."""
     runs: dict[str, Callable[[Bench], None]] = dict(
         zip(PARTS, (backups, restores, tools, stall, our_store), strict=True)
     )
@@ -284,10 +283,8 @@ def main() -> None:
         bench.make_home()
         for name in options.only.split(","):
             runs[name](bench)
-        report(bench, Console(width=None if sys.stdout.isatty() else 140))
-    if options.json:
-        options.json.write_text(json.dumps(bench.figures, indent=1))
+        return about(options, bench), bench.figures
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -17,7 +17,8 @@ class Hook(NamedTuple):
         name: the method.
         positional: arguments that old plugins expect by position, whatever they call them.
         always: arguments given by name to every signature that takes them.
-        later: arguments that came later; given by name when they say something, or when the signature demands them.
+        later: arguments that came later or are not always known; given by name when they say something. A signature
+            that demands one gets it all the same, if need be as None.
         returns: the type of the result, in words.
         by_name: the positional ones are given by name where the signature has that name.
     """
@@ -114,6 +115,7 @@ class Shape:
             silent = name in hook.later and (value is None or value is False or value == "")
             if name not in filled and self.takes(name) and (not silent or name in self.required):
                 kwargs[name] = value
+        kwargs |= {name: None for name in hook.later if name in self.named & self.required - filled - kwargs.keys()}
         if missing := sorted(self.required - filled - kwargs.keys()):
             raise NoFit(f"it demands {', '.join(missing)}")
         return args, kwargs

@@ -21,14 +21,23 @@ if TYPE_CHECKING:
 
 _REQUIRED_METHODS = ("is_available", "initialize", "get_tool_schemas")
 
+# What `initialize` is always told, and what only where it is known.
+_FACTS = ("hermes_home", "platform", "agent_context", "agent_identity", "agent_workspace")
+_RARE_FACTS = (
+    "session_title", "user_id", "user_id_alt", "user_name", "chat_id", "chat_name", "chat_type", "thread_id",
+    "gateway_session_key", "warning_callback", "status_callback",
+)  # fmt: skip
+# What comes with a tool's call.
+_CALL_FACTS = ("session_id", "parent_session_id", "platform", "task_id", "tool_call_id")
+
 _HOOKS = {
     hook.name: hook
     for hook in (
         Hook("is_available", returns="bool"),
         Hook("unavailable_reason", returns="str"),
         Hook("identity_signature", returns="str"),
-        Hook("initialize", ("session_id",), by_name=True),
-        Hook("initialize_for_inspection", ("session_id",), by_name=True),
+        Hook("initialize", ("session_id",), _FACTS, _RARE_FACTS, by_name=True),
+        Hook("initialize_for_inspection", ("session_id",), _FACTS, _RARE_FACTS, by_name=True),
         Hook("shutdown"),
         Hook("system_prompt_block", returns="str"),
         Hook("prefetch", ("query",), ("session_id",), returns="str"),
@@ -42,7 +51,7 @@ _HOOKS = {
             ("messages", "turn_author", "turn_id"),
         ),
         Hook("get_tool_schemas", returns="list[dict]"),
-        Hook("handle_tool_call", ("tool_name", "args"), returns="str"),
+        Hook("handle_tool_call", ("tool_name", "args"), later=_CALL_FACTS, returns="str"),
         Hook("on_memory_write", ("action", "target", "content"), ("metadata",)),
         Hook("on_pre_compress", ("messages",), ("require_checkpoint",), returns="str"),
         Hook("on_session_end", ("messages",)),

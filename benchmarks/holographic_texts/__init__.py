@@ -23,7 +23,8 @@ class Texts(NamedTuple):
 
     Attributes:
         opened: To develop with.
-        held: To measure with.
+        held: To measure with. Its failures were looked at once, and what they had in common was mended.
+        sealed: Pairs that were written after the code and only measured, by kind as in a part.
         values: What fills a slot of a pair, by its name: different fillings of one slot exclude each other.
         unrelated: Prompts that no fact answers.
         strangers: Names that no fact has.
@@ -31,6 +32,7 @@ class Texts(NamedTuple):
 
     opened: Part
     held: Part
+    sealed: dict[str, str]
     values: dict[str, tuple[str, ...]]
     unrelated: tuple[str, ...]
     strangers: tuple[str, ...]

@@ -208,9 +208,59 @@ HELD = Part(
     },
 )
 
+SEALED = {
+    "preference": """
+        写代码时{p}偏好{editor1}。 => 写代码时{p}偏好{editor2}。
+        {p}最喜欢的食物是{food1}。 => {p}现在最喜欢的食物是{food2}。
+        我更喜欢{theme1}模式。 => 我更喜欢{theme2}模式。
+    """,
+    "value": """
+        {p}现居{city1}。 => {p}搬去{city2}了。
+        {p}在{org1}上班，是护士。 => {p}上个月加入了{org2}。
+        {proj}的产品经理是{q}。 => {proj}的产品经理是{r}。
+        {p}的老家是{city1}。 => {p}的老家是{city2}。
+        {proj}的标志是{color1}。 => {proj}的标志是{color2}。
+    """,
+    "opposite": """
+        {proj}的通知已打开。 => {proj}的通知已关闭。
+        {proj}的文档是公开的。 => {proj}的文档是私密的。
+        {p}接受了{org1}的邀请。 => {p}拒绝了{org1}的邀请。
+        {p}已婚。 => {p}单身。
+    """,
+    "negation": """
+        {p}喝{drink1}。 => {p}不喝{drink1}。
+        {p}是素食者。 => {p}不再是素食者了。
+        {proj}需要VPN。 => {proj}不需要VPN。
+        {p}知道{proj}的密码。 => {p}不知道{proj}的密码。
+    """,
+    "number": """
+        {p}有{s1}条未读消息。 => {p}有{s2}条未读消息。
+        {proj}存了{n1}份文档。 => {proj}现在存了{n2}份文档。
+        {proj}的许可证允许{s1}个用户。 => {proj}的许可证允许{s2}个用户。
+    """,
+    "date": """
+        {p}{date1}结婚。 => {p}{date2}结婚。
+        {proj}从{iso1}开始冻结。 => {proj}从{iso2}开始冻结。
+        {p}{day1}上瑜伽课。 => {p}{day2}上瑜伽课。
+        {p}的航班{time1}起飞。 => {p}的航班{time2}起飞。
+    """,
+    "none": """
+        {p}喝{drink1}。 => {p}喝{drink2}。
+        {p}养了一只叫旺财的狗。 => {p}养了一只叫咪咪的猫。
+        {p}接受了{org1}的邀请。 => {p}拒绝了{org2}的邀请。
+        {proj}的产品经理是{q}。 => {proj}的测试员是{r}。
+        {p}{date1}结婚。 => {q}{date2}结婚。
+        {p}曾经在{org1}工作。 => {p}在{org2}工作。
+        {p}{day1}上瑜伽课。 => {p}{day2}上象棋课。
+        {p}读完了第{s1}章。 => {p}读完了第{s2}章。
+        {proj}需要VPN。 => {proj2}不需要VPN。
+    """,
+}
+
 TEXTS = Texts(
     opened=OPENED,
     held=HELD,
+    sealed=SEALED,
     values={
         "drink": ("绿茶", "美式咖啡", "橙汁", "热巧克力", "豆浆"),
         "color": ("蓝色", "绿色", "红色", "紫色"),

@@ -269,9 +269,62 @@ HELD = Part(
     },
 )
 
+SEALED = {
+    "preference": """
+        When coding, {p} prefers {editor1}. => When coding, {p} prefers {editor2}.
+        {p}'s favourite food is {food1}. => {p}'s favourite food is {food2} now.
+        Please write to {p} in {language1}, as {p} prefers {language1}. => {p} prefers {language2}.
+        I prefer {theme1} themes. => I prefer {theme2} themes.
+    """,
+    "value": """
+        {p} now lives in {city1} with the kids. => {p} relocated to {city2}.
+        {p} works for {org1} as a nurse. => {p} joined {org2} last month.
+        The owner of {proj} is {q}. => The owner of {proj} is {r}.
+        {p}'s home town is {city1}. => {p}'s home town is {city2}.
+        The logo of {proj} is {color1}. => The logo of {proj} is {color2}.
+    """,
+    "opposite": """
+        Notifications for {proj} are turned on. => Notifications for {proj} are turned off.
+        The {proj} wiki is public. => The {proj} wiki is private.
+        {p} accepted the offer from {org1}. => {p} declined the offer from {org1}.
+        {p} is married. => {p} is single.
+    """,
+    "negation": """
+        {p} drinks {drink1}. => {p} doesn't drink {drink1}.
+        {p} is a vegetarian. => {p} is not a vegetarian anymore.
+        {proj} needs a VPN. => {proj} does not need a VPN.
+        {p} knows the password of {proj}. => {p} doesn't know the password of {proj}.
+    """,
+    "number": """
+        {p} has {s1} unread messages. => {p} has {s2} unread messages.
+        {proj} stores {n1} documents. => {proj} now stores {n2} documents.
+        {p}'s desk is number {n1}. => {p}'s desk is number {n2}.
+        The {proj} license allows {s1} users. => The {proj} license allows {s2} users.
+    """,
+    "date": """
+        {p} gets married on {date1}. => {p} gets married on {date2}.
+        The {proj} freeze begins on {iso1}. => The {proj} freeze begins on {iso2}.
+        {p} has yoga on {day1}. => {p} has yoga on {day2}.
+        The flight of {p} leaves at {time1}. => The flight of {p} leaves at {time2}.
+    """,
+    "none": """
+        {p} drinks {drink1}. => {p} drinks {drink2}.
+        {p} has a dog called Rex. => {p} has a cat called Tom.
+        {p} accepted the offer from {org1}. => {p} declined the offer from {org2}.
+        The owner of {proj} is {q}. => The tester of {proj} is {r}.
+        {p} gets married on {date1}. => {q} gets married on {date2}.
+        {p} once worked for {org1}. => {p} works for {org2}.
+        {p} has yoga on {day1}. => {p} has chess on {day2}.
+        {p} read chapter {s1} of the book. => {p} read chapter {s2} of the book.
+        {proj} needs a VPN. => {proj2} does not need a VPN.
+        {p} is taller than {q}. => {p} is older than {r}.
+    """,
+}
+
 TEXTS = Texts(
     opened=OPENED,
     held=HELD,
+    sealed=SEALED,
     values={
         "drink": ("tea", "coffee", "orange juice", "hot chocolate", "sparkling water", "green tea", "espresso"),
         "color": ("blue", "green", "red", "orange", "purple"),

@@ -113,9 +113,44 @@ HELD = Part(
     },
 )
 
+SEALED = {
+    "preference": """
+        {p} 更喜欢 {drink1}。 => {p} 更喜欢 {drink2}。
+        I prefer {editor1}. => I now prefer {editor2}.
+    """,
+    "value": """
+        {p} 在 {org1} 上班。 => {p} 加入了 {org2}。
+        {proj} 的 tech lead 是 {q}。 => {proj} 的 tech lead 是 {r}。
+        {proj} のオーナーは {q} です。 => {proj} のオーナーは {r} です。
+    """,
+    "opposite": """
+        {proj} 的 wiki 是公开的。 => {proj} 的 wiki 是私有的。
+        {proj} 알림은 켜져 있다. => {proj} 알림은 꺼져 있다.
+    """,
+    "negation": """
+        {p} 喝 coffee。 => {p} 不喝 coffee。
+        {proj} needs a VPN. => {proj} doesn't need a VPN.
+    """,
+    "number": """
+        {proj} 有 {s1} 个 worker。 => {proj} 有 {s2} 个 worker。
+        {proj} stores {n1} documents. => {proj} stores {n2} documents.
+    """,
+    "date": """
+        {proj} 的 code freeze 从 {date1} 开始。 => {proj} 的 code freeze 从 {date2} 开始。
+        {p} は {day1} に yoga に行く。 => {p} は {day2} に yoga に行く。
+    """,
+    "none": """
+        {p} 喝 coffee。 => {p} 喝 juice。
+        {proj} 的 tech lead 是 {q}。 => {proj} 的 tester 是 {r}。
+        {proj} needs a VPN. => {proj2} doesn't need a VPN.
+        {p} 读完了第{s1}章。 => {p} 读完了第{s2}章。
+    """,
+}
+
 TEXTS = Texts(
     opened=OPENED,
     held=HELD,
+    sealed=SEALED,
     values={
         "drink": ("coffee", "green tea", "juice"),
         "editor": ("Vim", "Emacs", "VSCode"),

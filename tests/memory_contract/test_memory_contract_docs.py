@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from memory.context import build_block
 from memory.errors import ContractBroken
+from memory.host.importing import NAMES, OFFERED
 from memory.provider import MemoryProvider
 from memory.signatures import Adapted
 
@@ -60,3 +62,13 @@ def test_the_refusal_is_as_shown() -> None:
     with pytest.raises(ContractBroken) as refusal:
         Adapted(Notes()).check()
     assert " ".join(refusal.value.message.split()) in " ".join(PAGE.split())
+
+
+def test_every_import_name_is_listed_with_what_it_offers() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page, re.MULTILINE)
+    listed = {name: set(re.findall(r"`(\w+)`", offers)) for name, offers in rows}
+    offered = {
+        name: set(importlib.import_module(f"{OFFERED}.{module}").__all__) for name, module in NAMES.items() if module
+    }
+    assert listed == offered

@@ -178,6 +178,14 @@ def test_initialize_goes_all_by_name_and_drops_what_is_not_taken() -> None:
     assert hook.calls == [{"sid": "s1", "kw": {"platform": "cli"}}]
 
 
+def test_a_fact_that_is_demanded_and_not_known_is_none() -> None:
+    hook = recorder("session_id, hermes_home, user_id")
+    provider = Adapted(duck(initialize=staticmethod(hook)))
+    provider.check()
+    provider.initialize("s1", hermes_home="/h", platform="cli")
+    assert hook.calls == [{"session_id": "s1", "hermes_home": "/h", "user_id": None}]
+
+
 @pytest.mark.parametrize("provider", [Minimal(), Duck()])
 def test_an_absent_hook_does_nothing(provider: Any) -> None:
     adapted = Adapted(provider)

@@ -188,6 +188,8 @@ def _with_endings(run: str, cuts: list[Piece]) -> Iterator[Piece]:
             continue  # 河 in 星河科技 is a part of what ends further on
         if run[start : start + 2] in _COMPOUND_SURNAMES and match.start() - start >= 6:
             start += 4
+        if start and run[start] in "于至":
+            start += 1
         body = run[start : match.start()]
         fits = (1 <= len(body) <= 4) if small else (2 <= len(body) <= 8)
         if fits and body not in _VAGUE and not body.endswith(_COUNTED):

@@ -65,7 +65,7 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
         (r"\bprefer(?:s|red|ence is)?\b|\bwould rather(?: have| drink| use)?\b|\b(?:i|he|she|"
         r"they)'d rather(?: have| drink| use)?\b"),
         (r"\b(?:usually|always) (?:orders?|picks?|drinks?|uses?|wears?|chooses?|has|eats?)\b|\bwants answers in\b|"
-        r"\bfavou?rites?\b"),
+        r"(?<!one of my )(?<!some of my )(?<!one of our )\bfavou?rite\b"),
         ("更喜欢[用喝吃穿看]?|更爱[用喝吃穿]?|最喜欢的?|最爱的?|偏好|偏爱|首选的?|希望以?后?用|习惯[用喝吃穿]|"
         "更倾向于?"),
         "の方が好き|を好む|お気に入りの?|(?P<v>[^ はがに]+)での回答を希望|の方がいい|好きな",
@@ -95,7 +95,12 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 # "X is Y", with the value behind it, or before it where the verb ends the sentence.
 COPULA = r"\b(?:is|are|was|am|ends up at)\b|(?<![不但还就只也可总要])是(?!不是|否)|\b(?:ist|es|est|sao)\b"
-COPULA_LAST = r"(?:です|である|でした|だった|だ)(?= |$)|(?:이다|입니다|이었다|였다|이에요|예요)(?= |$)"
+# "X is in Y" says where, and counts as much as what.
+PLACED = re.compile(r"位于|坐落在|在(?!线)(?=[^ ]{1,8}$)")
+COPULA_LAST = (
+    r"(?:にあります|にある|에 있다|에 있습니다|에 있어)(?= |$)|(?:です|である|でした|だった|だ)(?= |$)"
+    r"|(?:이다|입니다|이었다|였다|이에요|예요)(?= |$)"
+)
 SINGLE = frozenset({"residence", "employer", "prefer", "written", "change"})
 
 # Opposites: each side is one sign of an axis. Only words that say nothing else.
@@ -115,7 +120,7 @@ _AXES: tuple[tuple[str, str], ...] = (
         r"\bprivate\b|私有|私密|非公开|非公開|비공개",
     ),
     (
-        r"\b(?:approved?s?|accepted)\b|批准了?|通过了|同意了?|承認|승인",
+        r"\b(?:approved?s?|accepted)\b|批准了?|同意了?|承認|승인",
         r"\b(?:rejected|declined|denied|vetoed)\b|否决了?|驳回了?|拒绝了?|却下|否決|거절|반려",
     ),
     (
@@ -187,9 +192,11 @@ PAST = Wording(
     r"|以前は?|かつて|昔|を訪れた|で育った|出張|へ行った|に行った|で出会|で生まれ"
     r"|예전|이전에는|한때|방문했|자랐|출장|갔다|만났|태어났"
 )
+# Only says that nothing changed.
+STILL = Wording(r"\b(?:still|already|yet)\b|仍然?|依然|まだ|依然|여전히|아직")
 # Only says since when a statement holds.
 NOW = Wording(
-    r"\b(?:now|nowadays|these days|currently|any ?more|from now on|recently|already|still|meanwhile|lately|"
+    r"\b(?:now|nowadays|these days|currently|any ?more|from now on|recently|meanwhile|lately|"
     r"at present|instead)\b"
     r"|现在|目前|如今|已经|已(?![婚])|以后|今后|最近|今は|今では|今後|現在|最近|もう|今(?![年月日週朝夜回])|이제|"
     r"지금|앞으로|요즘|현재|더 이상"
@@ -284,7 +291,8 @@ def _domains() -> dict[str, str]:
 
 def domains(terms: frozenset[str]) -> frozenset[str]:
     """What kinds of things these terms name, as far as that is known: a drink and a drink exclude each other."""
-    return frozenset(kind for term in terms for word, kind in _domains().items() if _names(term, word))
+    kinds = frozenset(kind for term in terms for word, kind in _domains().items() if _names(term, word))
+    return kinds - {"color"} if len(kinds) > 1 else kinds  # green tea is no colour
 
 
 def _names(term: str, word: str) -> bool:

@@ -23,6 +23,8 @@ from memory.providers.holographic.claim_words import (
     NEGATION,
     NOW,
     PAST,
+    PLACED,
+    STILL,
     TIMES_OF_DAY,
     USER,
     axes,
@@ -47,8 +49,9 @@ _COPULA_LAST = re.compile(COPULA_LAST)
 _OVER = re.compile(r"\b(?:over|rather than|instead of|more than)\b")
 _THAN = re.compile("比起 ?(?P<a>[^ ，,]+)[ ，,]|(?P<b>[^ はが]+)より|(?P<c>[^ ]+)보다")
 _ADJUNCT = re.compile(r"\b(?:in|on|at|for|with|after|during|when|while|over|from|to|since|than|because|and|as|by)\b")
+_WHERE = re.compile(r" *(?:in|at|on)\b")
 _OF = re.compile(r"\bof\b")
-_POSSESSIVE = re.compile("'s\\b|\\b(?:of|my|our|his|her|their)\\b|的|の|의(?= )|^我")
+_POSSESSIVE = re.compile("'s\\b|\\b(?:of(?! course)|my|our|his|her|their)\\b|的|の|의(?= )|^我")
 _TOPIC = re.compile("(?<! )[はが](?! ?$)|(?<! )(?:은|는|이|가)(?= )")
 _PIECE = re.compile(
     "[\ue000-\ue0ff]|[\u3400-\u9fff々\u30a1-\u30fa\u30fc]+|[\u3041-\u3096]+|[가-힣]+"
@@ -150,6 +153,7 @@ def claim(text: str) -> Claim:
     past = bool(PAST.of(spaced=reading.spaced).search(reading.text))
     negations = len(reading.take(NEGATION.of(spaced=reading.spaced)))
     times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY.of(spaced=reading.spaced)))
+    reading.drop(STILL.of(spaced=reading.spaced))
     changed = reading.drop(NOW.of(spaced=reading.spaced))
     relation = _relation(reading.text, spaced=reading.spaced)
     signs = _opposites(reading, relation)
@@ -284,7 +288,7 @@ def _relation(text: str, *, spaced: bool) -> _Found:
         if match := wording.of(spaced=spaced).search(text):
             groups = [group for group, value in match.groupdict().items() if value is not None]
             return _Found(name, match.start(), _word_end(text, match.end()), match.span(groups[0]) if groups else None)
-    match = _COPULA.search(text) or _COPULA_LAST.search(text)
+    match = _COPULA.search(text) or _COPULA_LAST.search(text) or (None if spaced else PLACED.search(text))
     return _Found("copula", match.start(), match.end(), None) if match else _NONE
 
 
@@ -362,6 +366,8 @@ def _sides(reading: _Reading, relation: _Found) -> tuple[frozenset[str], frozens
 
 def _object(reading: _Reading, start: int) -> frozenset[str]:
     """The terms behind a verb, up to a preposition; where there are none, the first piece."""
+    if where := _WHERE.match(reading.text, start):
+        start = where.end()
     adjunct = _ADJUNCT.search(reading.text, start)
     found = reading.in_order(start, adjunct.start() if adjunct else None)
     return frozenset(found[:1] if _HAN.search(reading.text) else found[:3])
@@ -416,5 +422,9 @@ def _korean_terms(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def _spaced_terms(word: str) -> tuple[str, ...]:
-    found = [stemmed for stemmed in segment(word).words if not is_stopword(stemmed) and stemmed not in _FUNCTION]
+    found = [
+        stemmed
+        for stemmed in segment(word).words
+        if not is_stopword(stemmed) and stemmed not in _FUNCTION and word != "s"
+    ]
     return tuple(each for each in found if each != BOUNDARY)

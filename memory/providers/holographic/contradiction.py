@@ -12,44 +12,22 @@ from dataclasses import dataclass
 from memory.providers.holographic.claim_words import SINGLE, domains
 from memory.providers.holographic.claims import Claim, claim
 from memory.providers.holographic.quantities import Quantity, differ
+from memory.providers.holographic.spans import words
 
 KINDS = ("preference", "value", "opposite", "negation", "number", "date")
 MIN_CONFIDENCE = 0.5
 # How sure each finding is when nothing speaks against it.
 _CONFIDENCE = {"preference": 0.9, "value": 0.9, "opposite": 0.85, "negation": 0.9, "number": 0.9, "date": 0.9}
-# Taken off when the things preferred are of no known kind, when a statement has more to it than the other, and when
-# neither says that anything changed although the relation may have several values.
-_UNKNOWN_DOMAIN, _MORE_TERMS, _MAYBE_BOTH = 0.2, 0.15, 0.3
+# Taken off when the things preferred are of no known kind, and for each term that only one statement has.
+_UNKNOWN_DOMAIN, _MORE_TERMS = 0.2, 0.15
 # Attributes of which there can be many.
 _MANY = frozenset(
-    [
-        "friend",
-        "hobby",
-        "child",
-        "son",
-        "daughter",
-        "brother",
-        "sister",
-        "colleague",
-        "skill",
-        "interest",
-        "member",
-        "朋友",
-        "爱好",
-        "孩子",
-        "儿子",
-        "女儿",
-        "同事",
-        "兴趣",
-        "友達",
-        "趣味",
-        "子供",
-        "同僚",
-        "친구",
-        "취미",
-        "아이",
-        "동료",
-    ]
+    words(
+        """
+        friend hobbi hobby child son daughter brother sister colleagu colleague skill interest member
+        朋友 爱好 孩子 儿子 女儿 同事 兴趣 友達 趣味 子供 同僚 친구 취미 아이 동료
+        """
+    )
 )
 
 
@@ -208,7 +186,7 @@ def _doubt(relation: str, a: Claim, b: Claim) -> float | None:
     one, other = a.residue, b.residue
     if one and other and not (one <= other or other <= one):
         return None
-    less = 0.0 if one == other else _MORE_TERMS
+    less = _MORE_TERMS * len(one ^ other)
     if relation in SINGLE - {"prefer"} or relation in ("attribute", "role"):
         return less
     kinds = domains(a.value | a.residue), domains(b.value | b.residue)
