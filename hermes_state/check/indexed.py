@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from hermes_state import index_zones, memory_index
 from hermes_state.check.report import Kind
 from hermes_state.check.transcripts import in_pieces
-from hermes_state.engine import fts, soundness
+from hermes_state.engine import fts
 from hermes_state.index import Mark, document, mark
 from hermes_state.schema import index_zones as zones_table
 from hermes_state.schema import messages, store_state
@@ -96,7 +96,7 @@ def _difference(connection: Connection, derived: fts.Document | None, found: tup
     expected = (0, 0) if derived is None else (_tokens(derived.words), _tokens(derived.grams))
     if found != expected:
         return "is not in the index" if found == (0, 0) else f"has {found} words in the index, not {expected}"
-    if searched and derived is not None and not soundness.is_found(connection, derived):
+    if searched and derived is not None and not fts.tokens_in(connection).is_found(connection, derived):
         return "is not found by what it says"
     return ""
 
@@ -108,7 +108,7 @@ def _tokens(text: str) -> int:
 def _strangers(collector: Collector) -> None:
     """Every entry is of a message."""
     with collector.snapshot() as connection:
-        for message_id in soundness.entries_without_message(connection):
+        for message_id in fts.tokens_in(connection).entries_without_message(connection):
             collector.add(Kind.INDEX, f"entry {message_id}", "is of no message")
         stored = connection.execute(select(func.count()).select_from(messages)).scalar_one()
         if fts.tokens_in(connection).totals(connection).documents > stored:

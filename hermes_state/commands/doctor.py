@@ -175,7 +175,9 @@ def _server(invocation: Invocation) -> Iterator[Check]:
             with db.engine.read() as connection:
                 for each in examine(connection):
                     status = OK if each.is_right else FINDING
-                    yield Check(name=each.name, status=status, message=each.what, fix="" if each.is_right else each.remedy)
+                    yield Check(
+                        name=each.name, status=status, message=each.what, fix="" if each.is_right else each.remedy
+                    )
             yield _index(db)
     except HermesStateError as error:
         yield Check(name="store", status=FINDING, message=error.message, fix=error.hint)

@@ -1,30 +1,23 @@
 """A full-text index over the rows of one small table: memories, facts. Kept by the transaction that changes the rows.
 
 Messages have their own (`hermes_state.engine.fts`), which follows behind the appends. Entries are few and short, so
-theirs is never behind. It is one contentless FTS5 table of the tokens of `hermes_state.text`, `rowid` = the row's key,
-and derived data: it can be dropped and filled again from the rows.
-
-Contentless tables of SQLite 3.40 take rows out with the 'delete' command only, which needs the very text that went in.
+theirs is never behind. It is derived data: it can be dropped and filled again from the rows.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from sqlalchemy import Column, Integer, MetaData, String, Table, func, literal_column, select
-
-from hermes_state.engine.lookups import rows
-from hermes_state.text import FTS5_TOKENIZE, index_text, segment
+from hermes_state.engine.sqlite_entries import SqliteEntries
+from hermes_state.text import index_text, segment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import Column, ColumnElement, Connection
 
-# Beyond any key.
-MAX_KEY = 2**63 - 1
-# What FTS5 keeps for each entry beside its words: `name_docsize` has a row for each, `bm25` needs it.
-_EXISTS = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    from hermes_state.text.query import Node
 
 
 class Entry(NamedTuple):
@@ -40,150 +33,125 @@ class Entry(NamedTuple):
         return cls(key, *index_text(segment(text)))
 
 
+class Entries(Protocol):
+    """What an index of entries does in each database; see `EntryIndex`."""
+
+    def exists(self, connection: Connection) -> bool: ...
+    def create(self, connection: Connection) -> None: ...
+    def drop(self, connection: Connection) -> None: ...
+    def insert(self, connection: Connection, entries: Sequence[Entry]) -> None: ...
+    def delete(self, connection: Connection, entries: Sequence[Entry]) -> None: ...
+    def matches(
+        self,
+        connection: Connection,
+        node: Node,
+        *,
+        conditions: Sequence[ColumnElement[bool]] = (),
+        below: int | None = None,
+        limit: int,
+    ) -> list[int]: ...
+    def best(
+        self, connection: Connection, node: Node, *, conditions: Sequence[ColumnElement[bool]] = (), limit: int
+    ) -> list[tuple[int, float]]: ...
+    def frequencies(self, connection: Connection, tokens: Iterable[str]) -> dict[str, int]: ...
+    def counts(self, connection: Connection) -> tuple[int, int]: ...
+    def missing(self, connection: Connection) -> list[int]: ...
+    def strangers(self, connection: Connection) -> list[int]: ...
+    def optimize(self, connection: Connection) -> None: ...
+    def check_structure(self, connection: Connection) -> None: ...
+
+
 class EntryIndex:
-    """One such index.
+    """One such index, in whatever database a connection leads to.
 
     Args:
-        name: of the FTS5 table; a plain identifier that the program chose, since it stands in statements as it is.
-        key: the column that `rowid` is; conditions of `matches` are on its table.
+        name: a plain identifier that the program chose, since it stands in statements as it is.
+        key: the key column of the rows; conditions of `matches` are on its table.
     """
 
     def __init__(self, name: str, key: Column[int]) -> None:
-        assert name.isidentifier()
         self.name = name
         self._key = key
-        # MATCH wants the table's own name as a column.
-        self._table = Table(name, MetaData(), Column("rowid", Integer), Column(name, String))
-        self._insert = f"INSERT INTO {name} (rowid, words, grams) VALUES (?, ?, ?)"  # noqa: S608  as all below
-        self._delete = f"INSERT INTO {name} ({name}, rowid, words, grams) VALUES ('delete', ?, ?, ?)"  # noqa: S608
-        self._command = f"INSERT INTO {name} ({name}) VALUES (?)"  # noqa: S608
-        self._best = f"SELECT rowid, bm25({name}) FROM {name} WHERE {name} MATCH ? ORDER BY rank LIMIT ?"  # noqa: S608
-        counted, source = f"{name}_docsize", key.table.name
-        self._counts = f"SELECT (SELECT count(*) FROM {source}), (SELECT count(*) FROM {counted})"  # noqa: S608
-        self._missing = (
-            f"SELECT k.{key.name} FROM {source} AS k LEFT JOIN {counted} AS d ON d.id = k.{key.name}"  # noqa: S608
-            f" WHERE d.id IS NULL ORDER BY 1"
-        )
-        self._strangers = (
-            f"SELECT d.id FROM {counted} AS d LEFT JOIN {source} AS k ON k.{key.name} = d.id"  # noqa: S608
-            f" WHERE k.{key.name} IS NULL ORDER BY 1"
-        )
-        # A row for each token, with how many entries hold it. https://www.sqlite.org/fts5.html#the_fts5vocab_module
-        self._vocabulary = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name}_words USING fts5vocab(main, {name}, row)"
-        self._frequency = f"SELECT doc FROM temp.{name}_words WHERE term = ?"  # noqa: S608
-        self._newest = (
-            f"SELECT rowid FROM {name} WHERE {name} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"  # noqa: S608
-        )
+        self._sqlite = SqliteEntries(name, key)
+
+    @cached_property
+    def _postgres(self) -> Entries:
+        from hermes_state.engine.postgres.entries import PostgresEntries
+
+        return PostgresEntries(self.name, self._key)
+
+    def _in(self, connection: Connection) -> Entries:
+        return self._sqlite if connection.dialect.name == "sqlite" else self._postgres
 
     def exists(self, connection: Connection) -> bool:
         """Whether the store has it, sound or not."""
-        return bool(rows(connection, _EXISTS, (self.name,)))
+        return self._in(connection).exists(connection)
 
     def create(self, connection: Connection) -> None:
         """Make it, empty."""
-        connection.exec_driver_sql(
-            f"CREATE VIRTUAL TABLE {self.name} USING fts5(words, grams, content='', {FTS5_TOKENIZE})"
-        )
+        self._in(connection).create(connection)
 
     def drop(self, connection: Connection) -> None:
         """Take it away."""
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {self.name}")
+        self._in(connection).drop(connection)
 
     def insert(self, connection: Connection, entries: Sequence[Entry]) -> None:
         """Add rows that it does not have."""
-        if found := [tuple(entry) for entry in entries if entry.words or entry.grams]:
-            connection.exec_driver_sql(self._insert, found)
+        self._in(connection).insert(connection, entries)
 
     def delete(self, connection: Connection, entries: Sequence[Entry]) -> None:
         """Take rows out; each must be just as it was put in."""
-        if found := [tuple(entry) for entry in entries if entry.words or entry.grams]:
-            connection.exec_driver_sql(self._delete, found)
+        self._in(connection).delete(connection, entries)
 
     def matches(
         self,
         connection: Connection,
-        expression: str,
+        node: Node,
         *,
         conditions: Sequence[ColumnElement[bool]] = (),
         below: int | None = None,
         limit: int,
     ) -> list[int]:
-        """The keys of rows that hold an expression (`hermes_state.engine.match`), highest first.
+        """The keys of rows that meet a node, highest first.
 
         Args:
             conditions: on the key's table; every match is then looked at, else no more than what is returned.
             below: only keys lower than this.
         """
-        highest = MAX_KEY if below is None else below - 1
-        if not conditions:
-            return [row[0] for row in rows(connection, self._newest, (expression, 0, highest, limit))]
-        index = self._table
-        # Not `rowid` in the join: FTS5 could then be asked row by row, at 0.1 ms each.
-        query = (
-            select(index.c.rowid)
-            .select_from(index)
-            .join(self._key.table, self._key == index.c.rowid + 0)
-            .where(index.c[self.name].op("MATCH")(expression), index.c.rowid.between(0, highest), *conditions)
-            .order_by(index.c.rowid.desc())
-            .limit(limit)
-        )
-        return list(connection.execute(query).scalars())
+        return self._in(connection).matches(connection, node, conditions=conditions, below=below, limit=limit)
 
     def best(
-        self,
-        connection: Connection,
-        expression: str,
-        *,
-        conditions: Sequence[ColumnElement[bool]] = (),
-        limit: int,
+        self, connection: Connection, node: Node, *, conditions: Sequence[ColumnElement[bool]] = (), limit: int
     ) -> list[tuple[int, float]]:
-        """The keys of the rows that answer an expression best by BM25, with their scores (higher is better).
+        """The keys of the rows that answer a node best by BM25, with their scores (higher is better).
 
         Every match is scored, which costs some microseconds each.
 
         Args:
             conditions: on the key's table.
         """
-        if not conditions:
-            return [(row[0], -row[1]) for row in rows(connection, self._best, (expression, limit))]
-        index = self._table
-        score = func.bm25(literal_column(self.name)).label("score")
-        query = (
-            select(index.c.rowid, score)
-            .select_from(index)
-            .join(self._key.table, self._key == index.c.rowid + 0)
-            .where(index.c[self.name].op("MATCH")(expression), *conditions)
-            .order_by(score)
-            .limit(limit)
-        )
-        return [(row[0], -row[1]) for row in connection.execute(query)]
+        return self._in(connection).best(connection, node, conditions=conditions, limit=limit)
 
     def frequencies(self, connection: Connection, tokens: Iterable[str]) -> dict[str, int]:
         """How many entries hold each token."""
-        rows(connection, self._vocabulary)
-        found: dict[str, int] = {}
-        for token in tokens:
-            counted = rows(connection, self._frequency, (token,))
-            found[token] = counted[0][0] if counted else 0
-        return found
+        return self._in(connection).frequencies(connection, tokens)
 
     def counts(self, connection: Connection) -> tuple[int, int]:
         """How many rows the table has, and how many of them the index; a row without tokens is never in it."""
-        of_table, of_index = rows(connection, self._counts)[0]
-        return of_table, of_index
+        return self._in(connection).counts(connection)
 
     def missing(self, connection: Connection) -> list[int]:
         """The keys of rows that the index does not have."""
-        return [row[0] for row in rows(connection, self._missing)]
+        return self._in(connection).missing(connection)
 
     def strangers(self, connection: Connection) -> list[int]:
         """The keys that the index has and the table has not."""
-        return [row[0] for row in rows(connection, self._strangers)]
+        return self._in(connection).strangers(connection)
 
     def optimize(self, connection: Connection) -> None:
-        """Merge all of it; what was deleted leaves the index for good."""
-        connection.exec_driver_sql(self._command, ("optimize",))
+        """Rewrite it, so that what was deleted leaves it for good."""
+        self._in(connection).optimize(connection)
 
     def check_structure(self, connection: Connection) -> None:
-        """Let FTS5 check its own b-trees, in a write transaction; an unsound one is an error of SQLite."""
-        connection.exec_driver_sql(self._command, ("integrity-check",))
+        """Let the database check it, in a write transaction; an unsound one is an error of the driver."""
+        self._in(connection).check_structure(connection)

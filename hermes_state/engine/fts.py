@@ -116,6 +116,12 @@ class MessageTokens(Protocol):
     def totals(self, connection: Connection) -> Totals:
         """How much the index holds."""
 
+    def entries_without_message(self, connection: Connection) -> list[int]:
+        """The ids of index entries whose message is not there."""
+
+    def is_found(self, connection: Connection, document: Document) -> bool:
+        """Whether the index finds a message by what it says."""
+
     def token_counts(self, connection: Connection, first: int, last: int) -> dict[int, tuple[int, int]]:
         """The ids between two that the index has, with how many words and grams it says they have."""
 

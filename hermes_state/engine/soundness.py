@@ -16,24 +16,17 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, MetaData
 
-    from hermes_state.engine.fts import Document
 
 # The full-text indexes, and the beginnings of their shadow tables' names.
 INDEX_TABLES = ("message_index", "memory_index", "fact_index")
 # `Tree 30 page 43: btreeInitPage() returns error code 11`: the root page of the b-tree, and the page.
 _TREE = re.compile(r"\bTree (\d+)\b")
-# Tokens of each column of an entry that are looked for, in their order, from its start.
-_PROVED_TOKENS = 40
-_STRANGERS = (
-    "SELECT d.id FROM message_index_docsize AS d LEFT JOIN messages AS m ON m.id = d.id WHERE m.id IS NULL ORDER BY 1"
-)
 _ANY_SEARCHES = {
     "message_index": """SELECT rowid FROM message_index WHERE message_index MATCH '"0"' LIMIT 1""",
     "memory_index": """SELECT rowid FROM memory_index WHERE memory_index MATCH '"0"' LIMIT 1""",
     "fact_index": """SELECT rowid FROM fact_index WHERE fact_index MATCH '"0"' LIMIT 1""",
 }
 _INDEXES = "SELECT name FROM sqlite_master WHERE name IN ('message_index', 'memory_index', 'fact_index')"
-_HOLDS = "SELECT count(*) FROM message_index WHERE message_index MATCH ? AND rowid = ?"
 # Lines of an integrity check that are asked for; SQLite stops after so many.
 _MOST_LINES = 10_000
 
@@ -182,19 +175,3 @@ def _indexes(connection: Connection, table: str) -> dict[str, tuple[bool, bool, 
 
 
 # --- the full-text index ----------------------------------------------------------------------------------------
-
-
-def entries_without_message(connection: Connection) -> list[int]:
-    """The ids of index entries whose message is not there."""
-    return list(connection.exec_driver_sql(_STRANGERS).scalars())
-
-
-def is_found(connection: Connection, document: Document) -> bool:
-    """Whether the index finds a message by what it says: the start of each column, word for word, in order."""
-    phrases = []
-    for column in ("words", "grams"):
-        tokens = getattr(document, column).split()[:_PROVED_TOKENS]
-        if tokens:
-            quoted = " ".join(tokens).replace('"', '""')
-            phrases.append(f'{column} : "{quoted}"')
-    return bool(connection.exec_driver_sql(_HOLDS, (" AND ".join(phrases), document.id)).scalar())

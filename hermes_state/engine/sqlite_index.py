@@ -51,6 +51,13 @@ _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_words USING fts5v
 _NEXT_WORD = "SELECT term FROM temp.message_words WHERE term >= ? LIMIT 1"
 _INDEXED_IDS = "SELECT id, sz FROM message_index_docsize WHERE id BETWEEN ? AND ? ORDER BY id"
 
+_STRANGERS = (
+    "SELECT d.id FROM message_index_docsize AS d LEFT JOIN messages AS m ON m.id = d.id WHERE m.id IS NULL ORDER BY 1"
+)
+_HOLDS = "SELECT count(*) FROM message_index WHERE message_index MATCH ? AND rowid = ?"
+# Tokens of each column of an entry that are looked for, in their order, from its start.
+_PROVED_TOKENS = 40
+
 _index = table("message_index", column("rowid"), column("message_index"))
 _rowid = _index.c.rowid
 # Not `rowid`: that could be looked up in the index, message by message, and a look-up by id costs FTS5 0.14 ms.
@@ -206,6 +213,22 @@ def totals(connection: Connection) -> Totals:
         return Totals(0, 0)
     documents, place = _varint(found[0][0], 0)
     return Totals(documents, _varint(found[0][0], place)[0])
+
+
+def entries_without_message(connection: Connection) -> list[int]:
+    """The ids of index entries whose message is not there."""
+    return list(connection.exec_driver_sql(_STRANGERS).scalars())
+
+
+def is_found(connection: Connection, document: Document) -> bool:
+    """Whether the index finds a message by what it says: the start of each column, word for word, in order."""
+    phrases = []
+    for stream in ("words", "grams"):
+        tokens = getattr(document, stream).split()[:_PROVED_TOKENS]
+        if tokens:
+            quoted = " ".join(tokens).replace('"', '""')
+            phrases.append(f'{stream} : "{quoted}"')
+    return bool(connection.exec_driver_sql(_HOLDS, (" AND ".join(phrases), document.id)).scalar())
 
 
 def token_counts(connection: Connection, first: int, last: int) -> dict[int, tuple[int, int]]:

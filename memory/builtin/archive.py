@@ -9,7 +9,6 @@ from sqlalchemy import exists, select
 
 from hermes_state import memory_index
 from hermes_state.clock import from_us
-from hermes_state.engine.match import match_expression
 from hermes_state.schema import memories, memory_events, memory_tags
 from hermes_state.text import And, Any, Leaf, Not, Or, parse, snippet
 from hermes_state.text.snippet import WIDTH
@@ -108,9 +107,7 @@ def search(
     for tier, ask in enumerate((asked.all, asked.some)):
         if tier and len(scores) >= limit:
             break
-        best = memory_index.INDEX.best(
-            connection, match_expression(ask()), conditions=conditions, limit=limit * _CANDIDATES
-        )
+        best = memory_index.INDEX.best(connection, ask(), conditions=conditions, limit=limit * _CANDIDATES)
         for pk, score in best:
             # A whole answer, from 0.5 to 1, beats any part of one.
             scores.setdefault(pk, 0.5 * score / (1.0 + score) + (0.0 if tier else 0.5))

@@ -12,7 +12,6 @@ from hermes_state.commands.values import INSTANT
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
     from hermes_state.commands.invocation import Invocation
     from hermes_state.records import Usage

@@ -44,6 +44,11 @@ _LENGTHS = "SELECT id, words FROM message_index WHERE id = ANY(%s::bigint[]) AND
 _COUNTS = "SELECT id, words, grams FROM message_index WHERE id BETWEEN %s AND %s AND part = 0 ORDER BY id"
 _TOTALS = "SELECT documents, tokens FROM message_index_totals"
 
+_STRANGERS = """
+SELECT DISTINCT i.id FROM message_index AS i LEFT JOIN messages AS m ON m.id = i.id WHERE m.id IS NULL ORDER BY 1
+"""
+_IS_EQUAL = "SELECT 1 FROM message_index WHERE id = %s AND part = 0 AND tokens = %s::tsvector"
+
 _index = table("message_index", column("id", BigInteger), column("tokens", String))
 
 
@@ -77,7 +82,7 @@ def insert(connection: Connection, documents: Sequence[Document]) -> None:
     """Add messages that the index does not have."""
     if not documents:
         return
-    store, made, total = _store(connection), [], 0
+    store, made, total = store_number(connection), [], 0
     for document in documents:
         words, grams = document.words.split(), document.grams.split()
         total += len(words)
@@ -112,7 +117,7 @@ def matches(
     connection: Connection, node: Node, *, lowest: int = 0, highest: int = MAX_ID, limit: int, oldest: bool = False
 ) -> list[int]:
     """The ids of messages that meet a node, newest (highest) first."""
-    asked = tsquery(_store(connection), node)
+    asked = tsquery(store_number(connection), node)
     return [row[0] for row in rows(connection, _OLDEST if oldest else _NEWEST, (asked, lowest, highest, limit))]
 
 
@@ -147,7 +152,7 @@ def _joined(
     lowest: int,
     highest: int,
 ) -> Select[Any]:
-    asked = cast(literal(tsquery(_store(connection), node)), TSQUERY)
+    asked = cast(literal(tsquery(store_number(connection), node)), TSQUERY)
     return (
         query.select_from(_index)
         .join(messages, messages.c.id == _index.c.id)
@@ -172,12 +177,25 @@ def totals(connection: Connection) -> Totals:
     return Totals(*found[0]) if found else Totals(0, 0)
 
 
+def entries_without_message(connection: Connection) -> list[int]:
+    """The ids of index entries whose message is not there."""
+    return [row[0] for row in rows(connection, _STRANGERS)]
+
+
+def is_found(connection: Connection, document: Document) -> bool:
+    """Whether the index holds of a message what the message says."""
+    words, grams = document.words.split(), document.grams.split()
+    first = next(stretches(words, grams))
+    expected = tsvector(store_number(connection), first.words, first.grams, placed=first.placed)
+    return bool(rows(connection, _IS_EQUAL, (document.id, expected)))
+
+
 def token_counts(connection: Connection, first: int, last: int) -> dict[int, tuple[int, int]]:
     """The ids between two that the index has, with how many words and grams it says they have."""
     return {row[0]: (row[1], row[2]) for row in rows(connection, _COUNTS, (first, last))}
 
 
-def _store(connection: Connection) -> int:
+def store_number(connection: Connection) -> int:
     """The number of the store that the connection has entered."""
     known = connection.info.get("hermes_store")
     if known is None:

@@ -93,6 +93,37 @@ def tsquery(store: int, node: Node) -> str:
     return _joined(" & ", (*wanted, *excluded))
 
 
+def either_stream(store: int, token: str) -> str:
+    """The query for a token, as a word or as a pair."""
+    return f"({_lexeme(store, 'w', token)} | {_lexeme(store, 'g', token)})"
+
+
+class Lexeme(NamedTuple):
+    """A lexeme as the server stores it, and the query for it alone."""
+
+    text: str
+    query: str
+
+
+def lexemes(store: int, node: Node) -> list[Lexeme]:
+    """The lexemes that a node asks for, each once; not what is excluded."""
+    found: dict[str, Lexeme] = {}
+    for leaf in _leaves(node):
+        for term in leaf.exact:
+            kind, tokens = ("g", term.grams) if term.grams and not term.prefix else ("w", term.words)
+            for token in tokens:
+                found[token] = Lexeme(f"{store}{kind}:{_cut_short(token)}", _lexeme(store, kind, token))
+    return list(found.values())
+
+
+def _leaves(node: Node) -> Iterator[Leaf]:
+    if isinstance(node, Leaf):
+        yield node
+    elif not isinstance(node, Not):
+        for operand in node.operands:
+            yield from _leaves(operand)
+
+
 def _term(store: int, term: Term) -> str:
     """One term: its pairs where it has any, since a pair is far rarer than a character; else its words."""
     kind, tokens = ("g", term.grams) if term.grams and not term.prefix else ("w", term.words)
@@ -103,9 +134,12 @@ def _term(store: int, term: Term) -> str:
 
 
 def _lexeme(store: int, kind: str, token: str) -> str:
-    cut = token if len(token) * 4 < _LEXEME_BYTES else token.encode()[:_LEXEME_BYTES].decode(errors="ignore")
-    escaped = cut.replace("\\", "\\\\").replace("'", "''")
+    escaped = _cut_short(token).replace("\\", "\\\\").replace("'", "''")
     return f"'{store}{kind}:{escaped}'"
+
+
+def _cut_short(token: str) -> str:
+    return token if len(token) * 4 < _LEXEME_BYTES else token.encode()[:_LEXEME_BYTES].decode(errors="ignore")
 
 
 def _joined(operator: str, expressions: Iterable[str]) -> str:

@@ -130,11 +130,11 @@ class FactIndex:
     def matches(
         self,
         connection: Connection,
-        expression: str,
+        node: Node,
         *,
         conditions: Sequence[ColumnElement[bool]] = (),
         below: int | None = None,
         limit: int,
     ) -> list[int]:
-        """The keys of facts that hold an expression, highest first; `ensure` it before the transaction."""
-        return INDEX.matches(connection, expression, conditions=conditions, below=below, limit=limit)
+        """The keys of facts that meet a node, highest first; `ensure` it before the transaction."""
+        return INDEX.matches(connection, node, conditions=conditions, below=below, limit=limit)

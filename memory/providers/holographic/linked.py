@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import exists, func, select
 
-from hermes_state.engine.match import match_expression
 from hermes_state.errors import InvalidValue
 from hermes_state.fact_index import INDEX
 from hermes_state.schema import fact_entities, facts
@@ -125,7 +124,7 @@ def _mentioning(
     if len(nodes) < len(known):
         return []
     node = nodes[0] if len(nodes) == 1 else And(tuple(nodes))
-    matches = INDEX.matches(connection, match_expression(node), limit=MOST + len(linked))
+    matches = INDEX.matches(connection, node, limit=MOST + len(linked))
     wanted = [pk for pk in matches if pk not in linked][:MOST]
     if not wanted:
         return []

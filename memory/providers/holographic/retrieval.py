@@ -10,7 +10,6 @@ import numpy as np
 from sqlalchemy import select
 
 from hermes_state.clock import now_us
-from hermes_state.engine.match import match_expression
 from hermes_state.schema import fact_vectors, facts
 from hermes_state.search.candidates import gather
 from hermes_state.search.rank import Scale, best_by_mask, worth, worth_of_mask
@@ -177,9 +176,7 @@ class _Matches:
 
     def matches(self, node: Node, *, below: int | None = None, limit: int) -> list[int]:
         """The highest ids of facts that meet the node, below an id, in falling order."""
-        return self._index.matches(
-            self._connection, match_expression(node), conditions=self._conditions, below=below, limit=limit
-        )
+        return self._index.matches(self._connection, node, conditions=self._conditions, below=below, limit=limit)
 
     def spelled_out(self, node: Node) -> Node:
         """Facts are few enough to let FTS5 merge the lists of a prefix."""
