@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
     from hermes_state.records import Usage
     from hermes_state.statistics import Statistics
+    from hermes_state.store import SessionDB
 
 
 @command(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from hermes_state.engine import Engine
+    from hermes_state.text.query import Node
 
 # Facts indexed in one write transaction: some 20 ms.
 BATCH = 500

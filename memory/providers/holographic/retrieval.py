@@ -157,7 +157,7 @@ class Retrieval:
     ) -> tuple[Pool, list[Candidate]]:
         """The best candidates by their words. Looked for among the visible facts only where many are hidden."""
         for filters in ((), conditions):
-            pool = gather(_Matches(self._store, connection, filters), question.plan, newest)
+            pool = gather(_Matches(self._store, connection, filters, newest), question.plan, newest)
             scale = Scale(tuple(worth(count, newest) for count in pool.counts), 1.0)
             best = best_by_mask(pool.masks, scale, WEIGHED)
             found = load(connection, best, conditions)
@@ -169,7 +169,10 @@ class Retrieval:
 class _Matches:
     """Where `gather` reads its lists: the index of facts."""
 
-    def __init__(self, store: FactStore, connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> None:
+    def __init__(
+        self, store: FactStore, connection: Connection, conditions: Sequence[ColumnElement[bool]], documents: int
+    ) -> None:
+        self.documents = documents
         self._index = store.index
         self._connection = connection
         self._conditions = conditions
