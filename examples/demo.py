@@ -1,8 +1,8 @@
 """What hermes-state does, on a store of its own: `make demo`.
 
 Conversations in four scripts are written through the library, as an agent would; then the installed command finds and
-shows them; at last the home is backed up, lost, and restored elsewhere. Every line under a `$` is what that command
-printed.
+shows them; at last the home is backed up, proven, lost, restored as another user at another place, and searched again.
+Every line under a `$` is what that command printed.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ def show(*args: str) -> None:
 def move(home: Path, folder: Path) -> None:
     """Ann's home is backed up and lost; Bob restores it at another place and finds the same."""
     archive, user = folder / "backup.tar.zst", folder / "bob"
+    (home / "work").mkdir()
     (home / "config.yaml").write_text(f"terminal:\n  cwd: {home}/work   # where the agent works\n")
     show("backup", str(archive))
     show("verify", str(archive))
