@@ -24,6 +24,7 @@ from memory.providers.holographic.claim_words import (
     NOW,
     PAST,
     PLACED,
+    RECENT,
     STILL,
     TIMES_OF_DAY,
     USER,
@@ -81,9 +82,11 @@ _KANA_FUNCTION = frozenset(
 )
 _HAN_FUNCTION = frozenset("的了着过在是和与把对从到为就都也还很个做会有以让被将能可请第号次")
 _KOREAN_ENDING = re.compile(
-    "(?:하지|하|한다|합니다|했다|하고|하는|하게|할|해요|해|된다|되어|되지|될|됐다|이다|입니다|이고|는다|습니다|"
+    "(?:하지|하다|하|한다|합니다|했다|하고|하는|하게|할|해요|해|된다|되어|되지|될|됐다|이다|입니다|이고|는다|습니다|"
     "었다|았다|였다|겠다|이며|지|다|고)$"
 )
+# The consonant ㄴ at the end of a syllable, in the order of Unicode's Hangul syllables.
+_FINAL_N = 4
 _KOREAN_FUNCTION = frozenset(
     words(
         """
@@ -117,7 +120,7 @@ class Claim:
         negations: How many words of negation it has.
         axes: The pairs of opposites that it uses.
         quantities: Its numbers, dates and times.
-        times_of_day: When during a day it holds.
+        times_of_day: When it holds: in the morning, last month.
         past: It tells what was, not what is.
         changed: It says that something is new.
     """
@@ -155,6 +158,7 @@ def claim(text: str) -> Claim:
     times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY.of(spaced=reading.spaced)))
     reading.drop(STILL.of(spaced=reading.spaced))
     changed = reading.drop(NOW.of(spaced=reading.spaced))
+    times |= {match.group() for match in reading.take(RECENT.of(spaced=reading.spaced))}
     relation = _relation(reading.text, spaced=reading.spaced)
     signs = _opposites(reading, relation)
     against = _against(reading)
@@ -413,11 +417,18 @@ def _han_terms(piece: str) -> list[str]:
 def _korean_terms(word: str) -> tuple[str, ...]:
     if word in _KOREAN_FUNCTION:
         return ()
-    verb = _KOREAN_ENDING.sub("", word)
+    verb = _KOREAN_ENDING.sub("", _plain_form(word))
     stem = (
         verb if verb and verb != word else min((each for each in stems(word) if len(each) > 1), key=len, default=word)
     )
     return (stem,) if stem and stem not in _KOREAN_FUNCTION else ()
+
+
+def _plain_form(word: str) -> str:
+    """A Korean verb of the present with its stem whole: 마신다 as 마시다."""
+    if len(word) > 2 and word.endswith("다") and (ord(word[-2]) - 0xAC00) % 28 == _FINAL_N:
+        return word[:-2] + chr(ord(word[-2]) - _FINAL_N) + "다"
+    return word
 
 
 @lru_cache(maxsize=8192)
