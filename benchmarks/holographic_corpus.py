@@ -6,8 +6,38 @@ from random import Random
 from typing import Any
 
 SEED = 20261130
-_FIRST = ["Alice", "Boris", "Carla", "Dmitri", "Elena", "Farid", "Greta", "Hiro", "Ines", "Jonas", "Karin", "Leila", "Marco", "Nadia", "Oscar", "Petra"]
-_LAST = ["Novak", "Okafor", "Lindqvist", "Moreau", "Tanaka", "Haddad", "Silva", "Kowalski", "Berg", "Castillo", "Duarte", "Fischer"]
+_FIRST = [
+    "Alice",
+    "Boris",
+    "Carla",
+    "Dmitri",
+    "Elena",
+    "Farid",
+    "Greta",
+    "Hiro",
+    "Ines",
+    "Jonas",
+    "Karin",
+    "Leila",
+    "Marco",
+    "Nadia",
+    "Oscar",
+    "Petra",
+]
+_LAST = [
+    "Novak",
+    "Okafor",
+    "Lindqvist",
+    "Moreau",
+    "Tanaka",
+    "Haddad",
+    "Silva",
+    "Kowalski",
+    "Berg",
+    "Castillo",
+    "Duarte",
+    "Fischer",
+]
 _VERB = ["maintains", "reviewed", "rewrote", "deployed", "measured", "repaired", "migrated", "documented"]
 _TOOL = ["redis", "postgres", "nginx", "kafka", "docker", "terraform", "ansible", "celery", "grafana", "vault"]
 _ADJECTIVE = ["new", "old", "flaky", "public", "internal", "fast", "nightly", "shared"]
