@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from builtin_harness import caller
 
 from hermes_state import SessionDB
+from hermes_state.home import STORE_NAME
 from memory.builtin import BuiltinMemory, Limits
 
 if TYPE_CHECKING:
@@ -23,9 +25,19 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "agent-home"
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with nothing in it; making one takes longer than copying it."""
+    path = tmp_path_factory.mktemp("template") / STORE_NAME
+    SessionDB.open(path).close()
+    return path
+
+
 @pytest.fixture
-def db(home: Path) -> Iterator[SessionDB]:
+def db(home: Path, empty_store: Path) -> Iterator[SessionDB]:
     """The home's store."""
+    home.mkdir(mode=0o700)
+    shutil.copy2(empty_store, home)
     with SessionDB.open(home=home, synchronous="NORMAL") as opened:
         yield opened
 

@@ -121,6 +121,15 @@ def test_writes_know_the_session_and_a_new_turn_may_try_again(memory: BuiltinMem
     assert "done" not in json.loads(provider.handle_tool_call("memory", {"action": "remove", "old_text": "zzz"}))
 
 
+def test_a_full_memory_is_told_to_the_user_once_a_turn(home: Path) -> None:
+    notices: list[str] = []
+    provider = BuiltinProvider(BuiltinMemory(home, limits=Limits(memory=10)))
+    provider.initialize("s1", warning_callback=notices.append)
+    for _ in range(2):
+        provider.handle_tool_call("memory", {"action": "add", "content": "much too long for that"})
+    assert notices == ["Memory is full: memory holds 0 of 10 characters."]
+
+
 class Recorder(MemoryProvider):
     """An external provider that only listens."""
 
