@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from memory.conformance import RULES, run
 from memory.settings import MemorySettings
+
+if TYPE_CHECKING:
+    import pytest
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "providers.md").read_text(encoding="utf-8")
 
