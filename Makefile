@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test check format docs soak compat clean
 
 help:
-	@echo 'make demo    write conversations in four scripts, find them again, show them'
+	@echo 'make demo    write conversations in four scripts, find and show them, move the home, find them again'
 	@echo 'make test    make an environment and run every check in it (what CI runs)'
 	@echo 'make check   the checks alone, in the environment that is there'
 	@echo 'make format  bring the code into its form; make docs: docs/cli.md and the README's outputs'

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import holographic_corpus as corpus
 import holographic_quality as quality
@@ -79,12 +80,12 @@ class Run:
 
 def lend_numpy(work: Path) -> Path:
     """A folder with our numpy alone, so that nothing else of ours is on the peer's path."""
-    import numpy
+    import numpy as np
 
     folder = work / "numpy-alone"
     if not folder.exists():
         folder.mkdir()
-        site = Path(numpy.__file__).parents[1]
+        site = Path(np.__file__).parents[1]
         for name in ("numpy", "numpy.libs"):
             if (site / name).exists():
                 (folder / name).symlink_to(site / name)

@@ -36,9 +36,9 @@ class Provider:
     def versions(self) -> str:
         """Python and numpy of this side."""
         try:
-            import numpy
+            import numpy as np
 
-            found = f"numpy {numpy.__version__}"
+            found = f"numpy {np.__version__}"
         except ImportError:
             found = "no numpy"
         return f"Python {sys.version.split()[0]}, {found}"

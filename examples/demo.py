@@ -1,8 +1,8 @@
 """What hermes-state does, on a store of its own: `make demo`.
 
 Conversations in four scripts are written through the library, as an agent would; then the installed command finds and
-shows them; at last the home is backed up, lost, and restored elsewhere. Every line under a `$` is what that command
-printed.
+shows them; an agent is told something on one day and knows it on the next; at last the home is backed up, proven, lost, restored as another user at another place, and searched again.
+Every line under a `$` is what that command printed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hermes_state import SessionDB
+from memory.agent import Surface, open_agent
+from memory.agent.model.scripted import Asked, ScriptedModel, call
+from memory.settings import MemorySettings
 
 # (session id, source, title, what was said); the id says when.
 CONVERSATIONS = [
@@ -94,9 +97,32 @@ def show(*args: str) -> None:
     subprocess.run([program, *args], check=True)
 
 
+def talk(home: Path) -> None:
+    """An agent with a memory, on two days. The model is a script; everything else is what `hermes-state chat` runs."""
+    print("\nA chat on Monday and one on Tuesday (a scripted model, the real memory):")
+    save = call("memory", action="add", target="user", content="Is vegan; 喜欢乌龙茶")
+
+    def knows(asked: Asked) -> str:
+        return "Tofu, and oolong with it: you are vegan." if "vegan" in asked.system else "I don't know you yet."
+
+    surface = Surface(recall=print, notice=print)
+    for day, said, script in (
+        ("Monday", "Remember that I am vegan, 我喜欢乌龙茶", [save, "I will, 好的."]),
+        ("Tuesday", "What would I like for lunch?", [knows]),
+    ):
+        print(f"\n{day} › {said}")
+        with (
+            SessionDB.open(home=home) as db,
+            open_agent(db, home, ScriptedModel(script), MemorySettings(), surface=surface).agent as agent,
+        ):
+            print(agent.turn(said).text)
+    show("memory", "list")
+
+
 def move(home: Path, folder: Path) -> None:
     """Ann's home is backed up and lost; Bob restores it at another place and finds the same."""
     archive, user = folder / "backup.tar.zst", folder / "bob"
+    (home / "work").mkdir()
     (home / "config.yaml").write_text(f"terminal:\n  cwd: {home}/work   # where the agent works\n")
     show("backup", str(archive))
     show("verify", str(archive))
@@ -116,6 +142,7 @@ def main() -> None:
         print(f"{len(CONVERSATIONS)} conversations in four scripts are in {home}/hermes_state.db")
         for args in TOUR:
             show(*args)
+        talk(home)
         move(home, Path(folder))
 
 

@@ -47,6 +47,12 @@ def give_name(partial: Path, target: Path) -> None:
         partial.unlink()
 
 
+def short_name(name: str, most: int = 180) -> str:
+    """A name cut to so many bytes, never inside a character: room for what a temporary sibling adds, within 255."""
+    raw = os.fsencode(name)
+    return name if len(raw) <= most else raw[:most].decode("utf-8", "ignore")
+
+
 @contextmanager
 def whole_file(
     target: Path, *, mode: int = 0o600, newline: str | None = "\n", errors: str = "strict"
@@ -61,7 +67,7 @@ def whole_file(
     Raises:
         OSError: as the system says; `target` is then untouched and nothing is left beside it.
     """
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=f".{short_name(target.name)}.", suffix=".partial", dir=target.parent)
     partial = Path(name)
     try:
         os.fchmod(descriptor, mode)

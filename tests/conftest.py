@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import uuid
 from typing import TYPE_CHECKING
@@ -60,5 +61,8 @@ def _hermetic(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
+    host = sys.modules.get("memory.host")  # a plug-in that was loaded leaves the import names it expects
+    for home in [place for place, _ in host._installed] if host else []:
+        host.uninstall(home)
     monkeypatch.undo()
     time.tzset()

@@ -97,7 +97,7 @@ def backup(
     refuse_unfit(home)
     if not target.parent.is_dir():
         raise InvalidValue(f"there is no folder {target.parent} for the archive")
-    with staging(target.parent.resolve(), target.name[:100]) as stage:
+    with staging(target.parent.resolve(), target.name) as stage:
         work = HomeReading(home, stage, wanted or Wanted(), progress, target)
         work.look()
         manifest = work.manifest()

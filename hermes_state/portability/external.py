@@ -74,7 +74,8 @@ def _advertised(home: Path, chosen: Chosen) -> list[Path]:
     found: list[Path] = []
     for point in entry_points(group=GROUP):
         try:
-            found += _absolute(Path(path) for path in point.load()(home))
+            for path in point.load()(home):  # one after the other: what came before a failure is taken
+                found += _absolute([Path(path)])
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything; the reason is kept and reported
             chosen.refused.append((Path(point.name), f"its function failed: {type(error).__name__}: {error}"))
     return found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from filelock import FileLock
 
-from hermes_state.atomic import sync_dir, sync_file, whole_file
+from hermes_state.atomic import short_name, sync_dir, sync_file, whole_file
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart
 from hermes_state.portability.prepare import complete_indexes
@@ -151,7 +151,7 @@ class Joining:
         if self.dry_run:
             self.result.files.append(str(source.relative_to(self.new)))
             return
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.parent)
+        descriptor, name = tempfile.mkstemp(prefix=f".{short_name(target.name)}.", suffix=".partial", dir=target.parent)
         os.close(descriptor)
         partial = Path(name)
         try:

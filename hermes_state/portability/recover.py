@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from hermes_state.atomic import short_name
 from hermes_state.errors import HomeInUse
 from hermes_state.portability import swap
 from hermes_state.portability.journal import SUFFIX, Journal, State
@@ -44,7 +45,7 @@ def stages_of(home: Path) -> list[Path]:
         for folder in (real.parent, real)
         if folder.is_dir()
         for path in sorted(folder.iterdir())
-        if path.name.startswith(f".{real.name}.") and path.name.endswith(SUFFIX) and _is_stage(path)
+        if path.name.startswith(f".{short_name(real.name)}.") and path.name.endswith(SUFFIX) and _is_stage(path)
     ]
 
 

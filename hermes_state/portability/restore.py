@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_state.atomic import short_name
 from hermes_state.errors import DiskFull, HermesStateError, HomeInUse, NotFound
 from hermes_state.portability import hints, prepare, swap, target, units
 from hermes_state.portability.build import Builder, Built
@@ -200,7 +201,7 @@ class Restoring:
     def stage(self) -> Iterator[Journal]:
         """A stage that is thrown away unless its journal says that more is to be done with it."""
         folder = target.stage_folder(self.home)
-        stage = Path(tempfile.mkdtemp(prefix=f".{self.home.name}.", suffix=SUFFIX, dir=folder))
+        stage = Path(tempfile.mkdtemp(prefix=f".{short_name(self.home.name)}.", suffix=SUFFIX, dir=folder))
         with locked(stage):
             journal = Journal(stage=stage, home=self.home, archive=str(self.archive))
             journal.new.mkdir(mode=0o700)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from hermes_state.atomic import short_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,6 +23,7 @@ _LOCK = "lock"
 @contextmanager
 def staging(folder: Path, name: str) -> Iterator[Path]:
     """A folder of mode 0700 that is gone after the block, whatever happens in it."""
+    name = short_name(name)
     clear(folder, name)
     made = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=SUFFIX, dir=folder))
     try:

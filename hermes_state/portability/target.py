@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_state.atomic import short_name
 from hermes_state.errors import HomeNotEmpty, InvalidValue
 from hermes_state.portability.collect import LeftOut, collect
 from hermes_state.portability.databases import reading
@@ -107,8 +108,8 @@ def kept_place(home: Path, stage: Path) -> Path:
     """Where what is replaced is kept."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     if stage.parent == home:
-        return home / f".{home.name}.replaced-{stamp}"
-    return home.parent / f"{home.name}.replaced-{stamp}"
+        return home / f".{short_name(home.name)}.replaced-{stamp}"
+    return home.parent / f"{short_name(home.name)}.replaced-{stamp}"
 
 
 def is_settings(path: str) -> bool:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 # Rows written in one transaction.
 _BATCH = 2_000
 # Tables that are built from others, or mean nothing in another file.
-_DERIVED = frozenset(("store_state", "index_zones", "leases"))
+_DERIVED = frozenset(
+    ("store_state", "index_zones", "leases", "fact_state", "fact_banks", "fact_slots", "fact_conflicts")
+)
 _MAIN = frozenset(("sessions", "messages", "system_prompts"))
 _m, _s = messages.c, sessions.c
 _SESSION_IDS, _PLACES = "sqlite_autoindex_sessions_1", "uq_messages_session_pk_position"

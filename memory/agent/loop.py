@@ -22,34 +22,15 @@ if TYPE_CHECKING:
 MAX_ITERATIONS = 30
 
 
-class Speech:
-    """The answer of one call as the person sees it: piece by piece, without the fences of recalled memory."""
-
-    def __init__(self, show: Callable[[str], object]) -> None:
-        self.said = ""
-        self.heard = False
-        self._show = show
-        self._scrubber = Scrubber()
-
-    def hear(self, piece: str) -> None:
-        """A piece of the model's text."""
-        self.heard = True
-        self._pass(self._scrubber.feed(piece))
-
-    def end(self) -> str:
-        """What was held back comes, or is dropped; returns all that was said."""
-        self._pass(self._scrubber.flush())
-        return self.said
-
-    def _pass(self, text: str) -> None:
-        if text:
-            self.said += text
-            self._show(text)
-
-
 @dataclass(slots=True)
 class Outcome:
-    """What the loop came to. It is filled as the loop goes, so that it is right when the loop is cut short."""
+    """What the loop came to. It is filled as the loop goes, so that it is right when the loop is cut short.
+
+    Attributes:
+        text: the answer.
+        partial: what was said in the call that is running.
+        saved: lines about memories that were saved.
+    """
 
     text: str = ""
     partial: str = ""
@@ -58,6 +39,34 @@ class Outcome:
     wrote_memory: bool = False
     changed_skill: bool = False
     saved: list[str] = field(default_factory=list)
+
+
+class Speech:
+    """The answer of one call as the person sees it: piece by piece, without the fences of recalled memory.
+
+    What is shown is in `outcome.partial` before it is shown, so that no interrupt comes between.
+    """
+
+    def __init__(self, show: Callable[[str], object], outcome: Outcome) -> None:
+        self.was_heard = False
+        self._show = show
+        self._outcome = outcome
+        self._scrubber = Scrubber()
+        outcome.partial = ""
+
+    def hear(self, piece: str) -> None:
+        """A piece of the model's text."""
+        self.was_heard = True
+        self._pass(self._scrubber.feed(piece))
+
+    def end(self) -> None:
+        """What was held back comes, or is dropped."""
+        self._pass(self._scrubber.flush())
+
+    def _pass(self, text: str) -> None:
+        if text:
+            self._outcome.partial += text
+            self._show(text)
 
 
 class Loop:
@@ -112,16 +121,13 @@ class Loop:
 
     def _ask(self, *, may_call: bool) -> Reply:
         self._check()
-        speech = Speech(self._surface.text)
-
-        def hear(piece: str) -> None:
-            speech.hear(piece)
-            self.outcome.partial = speech.said
-
-        reply = self._model.complete(self._request(), tools=self._toolbox.schemas() if may_call else (), on_text=hear)
-        if not speech.heard:  # a model that does not stream
+        speech = Speech(self._surface.text, self.outcome)
+        reply = self._model.complete(
+            self._request(), tools=self._toolbox.schemas() if may_call else (), on_text=speech.hear
+        )
+        if not speech.was_heard:  # a model that does not stream
             speech.hear(reply.text)
-        self.outcome.partial = speech.end()
+        speech.end()
         return reply
 
     def _store_answer(self, reply: Reply, text: str) -> None:

@@ -101,6 +101,7 @@ class Transcript:
         """
         sent: list[ApiMessage] = []
         for message in replay(self.records):
+            message.pop("finish_reason", None)  # of an answer, not of a message; strict endpoints refuse it
             if sent and message["role"] == sent[-1]["role"] == "user":
                 sent[-1] = message | {"content": joined(sent[-1]["content"], message["content"])}
             else:

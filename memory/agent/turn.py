@@ -189,9 +189,14 @@ class Turn:
         return assemble(self._parts.system_prompt(), self._parts.transcript)
 
     def _keep_partial(self) -> None:
-        self._outcome.text = sanitize(self._outcome.partial).strip()
-        if self._outcome.text:
-            self._parts.transcript.append(role="assistant", content=self._outcome.text, finish_reason=INTERRUPTED)
+        transcript = self._parts.transcript
+        text = self._outcome.text = sanitize(self._outcome.partial).strip()
+        is_stored = bool(transcript.records) and (transcript.records[-1].role, transcript.records[-1].content) == (
+            "assistant",
+            text,
+        )
+        if text and not is_stored:  # else it was whole, and cut short after that
+            transcript.append(role="assistant", content=text, finish_reason=INTERRUPTED)
 
     def _count_work(self) -> None:
         """The counters of reviews follow what the agent did itself; what was saved is shown."""

@@ -17,7 +17,7 @@ from sqlalchemy import delete, insert, select, update
 
 from hermes_state import memory_index
 from hermes_state.clock import now_us
-from hermes_state.schema import memories, memory_events, memory_tags
+from hermes_state.schema import memories, memory_events, memory_proposals, memory_tags
 from memory.builtin.changes import EXTERNAL_EDIT, Change
 from memory.builtin.entries import Entry, memory_id
 from memory.builtin.planning import change
@@ -140,6 +140,13 @@ def forget(connection: Connection, pks: Sequence[int]) -> None:
     # The history of what came after it quotes it.
     connection.execute(update(memory_events).where(_e.before.in_(texts)).values(before=None))
     connection.execute(delete(memories).where(_c.pk.in_(pks)))
+    decided = select(memory_proposals.c.id, memory_proposals.c.operations).where(
+        memory_proposals.c.decided_at.is_not(None)
+    )
+    quoting = [
+        row.id for row in connection.execute(decided) if any(json.dumps(t)[1:-1] in row.operations for t in texts)
+    ]
+    connection.execute(delete(memory_proposals).where(memory_proposals.c.id.in_(quoting)))
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

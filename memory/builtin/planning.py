@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 # Fewest digits of an id that name an entry.
 _MIN_ID_CHARS = 4
-_HEX = frozenset("0123456789abcdef")
+# What a list shows of an entry: its id, alone or before its text.
+_SHOWN = re.compile(rf"\s*\[?([0-9a-f]{{{ID_CHARS}}})\]?(?:\s+(.+))?\s*\Z", re.DOTALL)
 
 
 def change(
@@ -169,8 +171,10 @@ class Plan:
 
         Raises:
             EntryNotFound: an entry that a change made is not there any more.
+            InvalidValue: memory is already as it was before.
             UnsafeMemory: an entry that would come back is not safe.
         """
+        known = len(self.changes)
         for done in reversed(changes):
             entries = self.entries[done.target]
             index = done.position
@@ -188,6 +192,8 @@ class Plan:
             if gone is not None or back is not None:
                 action = "replace" if gone and back else "remove" if gone else "add"
                 self.changes.append(change(action, done.target, gone, back, position=index))
+        if len(self.changes) == known:
+            raise InvalidValue("there is nothing to take back: memory is as it was before that change already")
 
 
 # --- which entry is meant ---------------------------------------------------------------------------------------------
@@ -211,15 +217,11 @@ def meant(operation: Operation, entries: Sequence[Entry], *, whole_words: bool =
             + ("an empty text is in every entry" if text is not None else "neither was given"),
             hint="the entries are listed with their ids",
         )
-    if _is_id(text) and len(text.strip()) == ID_CHARS:
-        known = [i for i, entry in enumerate(entries) if memory_id(operation.target, entry) == text.strip()]
-        if known:
-            return Place(known[0], 0, len(entries[known[0]].text))
+    if (named := _SHOWN.match(text)) is not None:
+        for index, entry in enumerate(entries):
+            if memory_id(operation.target, entry) == named[1] and (not named[2] or is_same(named[2], entry.text)):
+                return Place(index, 0, len(entry.text))
     return _by_text(operation.target, entries, text, None, whole_words=whole_words)
-
-
-def _is_id(text: str) -> bool:
-    return _HEX.issuperset(text.strip().lower())
 
 
 def _by_id(target: str, entries: Sequence[Entry], wanted: str) -> int:

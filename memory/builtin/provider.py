@@ -50,9 +50,10 @@ class BuiltinProvider(MemoryProvider):
         """Always: a home without memory is one with empty files."""
         return True
 
-    def initialize(self, session_id: str, **kwargs: Any) -> None:  # noqa: ARG002  the facts are of no use here
-        """Begin a session: the prompt shows what the files hold now."""
+    def initialize(self, session_id: str, **kwargs: Any) -> None:
+        """Begin a session; `warning_callback` is told when memory is full."""
         self._session_id = session_id
+        self._tool.on_notice = kwargs.get("warning_callback")
 
     def on_write(self, listener: Callable[[Change], object]) -> None:
         """Call a function with every change of built-in memory, whoever made it."""

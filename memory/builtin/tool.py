@@ -12,7 +12,7 @@ from memory.builtin.entries import TARGETS
 from memory.errors import EntryNotFound, MemoryFull
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from memory.builtin.changes import Operation, Origin
     from memory.builtin.memory import BuiltinMemory, Entries
@@ -90,10 +90,15 @@ SCHEMA: dict[str, Any] = {
 
 
 class MemoryTool:
-    """The tool of one conversation: it also counts failures, so that a model does not try forever."""
+    """The tool of one conversation: it also counts failures, so that a model does not try forever.
+
+    Attributes:
+        on_notice: told what the user should know, such as that memory is full.
+    """
 
     def __init__(self, memory: BuiltinMemory) -> None:
         self._memory = memory
+        self.on_notice: Callable[[str], object] | None = None
         self._failures = 0
 
     def new_turn(self) -> None:
@@ -166,7 +171,10 @@ class MemoryTool:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
                 return replies.terminal(self._failures)
-        return replies.failed(error, self._held(error, args))
+        reply = replies.failed(error, self._held(error, args))
+        if "notice" in reply and self.on_notice is not None and self._failures == 1:
+            self.on_notice(reply["notice"])
+        return reply
 
     def _held(self, error: HermesStateError, args: Mapping[str, Any]) -> Entries | None:
         """What the target holds, for the reply to an error; None when that is what failed."""

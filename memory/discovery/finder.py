@@ -149,7 +149,7 @@ class Discovery:
         candidate = self._choose(name)
         if candidate is None:
             known = ", ".join(sorted(f.name for f in self.names() if f.state is State.READY)) or "none"
-            raise ProviderNotFound(name, "no memory provider has that name", hint=f"there are: {known}")
+            raise ProviderNotFound(name, self._absence(name), hint=f"there are: {known}")
         found = candidate.found
         if candidate.open is None or found.state is State.DISABLED:
             raise ProviderUnavailable(name, found.reason, hint=found.hint)
@@ -163,6 +163,12 @@ class Discovery:
         except (Exception, SystemExit) as error:
             raise _unavailable(candidate, error) from error
         return cast("MemoryProvider", provider)  # by its members; `Adapted` has checked them
+
+    def _absence(self, name: str) -> str:
+        directory = self.home / "plugins" / name
+        if name.strip(".") and os.sep not in name and directory.is_dir():
+            return f"{directory} is no memory provider: nothing in it mentions MemoryProvider"
+        return "no memory provider has that name"
 
     def _offer_host_modules(self) -> None:
         """Put the host's import names into place, for as long as the process runs: plug-ins import late, in hooks."""

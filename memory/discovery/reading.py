@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MANIFEST_NAMES = ("plugin.yaml", "plugin.yml")
-# A source that uses one of these names has to do with memory.
-_MEMORY_NAMES = frozenset({"MemoryProvider", "register_memory_provider"})
+# A source that uses one of these names has to do with memory; the last is a method that every provider has.
+_MEMORY_NAMES = frozenset({"MemoryProvider", "register_memory_provider", "get_tool_schemas"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Reading:
     """What a source file says of itself.
 
     Attributes:
-        is_provider: it mentions the contract by name, anywhere.
+        is_provider: it mentions the contract, anywhere.
         summary: the first line of its docstring.
         error: why it can't be compiled, with file and line; empty if it can.
     """
@@ -53,6 +53,8 @@ def _names(node: ast.AST) -> set[str]:
     """The names that a node mentions, texts that are given to `getattr` included."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return {name}
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
             return {name}
         case ast.alias(name=name):
             return {name.rpartition(".")[2]}

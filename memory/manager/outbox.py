@@ -16,7 +16,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, case, delete, func, insert, or_, select, update
 
 from hermes_state.clock import from_us_or_none, now_us
 from hermes_state.engine import SqliteEngine
@@ -38,6 +38,14 @@ TURN_BUDGET_S = 0.02
 WAITING_MAX, SET_ASIDE_MAX = 10_000, 1_000
 # Characters of an error that are kept.
 _ERROR_MAX = 500
+# The statements of every turn, made once: making them costs more than running them.
+_PUT = insert(table)
+_BEGIN = (
+    update(table)
+    .where(table.c.pk == bindparam("row"), table.c.claimed_by == bindparam("owner"))
+    .values(attempts=table.c.attempts + 1, claimed_until=bindparam("until"))
+)
+_DONE = delete(table).where(table.c.pk == bindparam("row"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,18 +101,19 @@ class Outbox:
         """
         with self._quick.write(budget_s=budget_s) as connection:
             row = connection.execute(
-                insert(table).values(
-                    turn_id=delivery.turn_id,
-                    provider=provider,
-                    kind=delivery.kind,
-                    session_id=delivery.session_id,
-                    created_at=now_us(),
-                    attempts=delivery.attempts,
-                    is_set_aside=0,
-                    claimed_by=self.owner,
-                    claimed_until=_until(),
-                    payload=encode(delivery.said or {}),
-                )
+                _PUT,
+                {
+                    "turn_id": delivery.turn_id,
+                    "provider": provider,
+                    "kind": delivery.kind,
+                    "session_id": delivery.session_id,
+                    "created_at": now_us(),
+                    "attempts": delivery.attempts,
+                    "is_set_aside": 0,
+                    "claimed_by": self.owner,
+                    "claimed_until": _until(),
+                    "payload": encode(delivery.said or {}),
+                },
             )
             assert row.inserted_primary_key is not None
             delivery.pk = int(row.inserted_primary_key[0])
@@ -120,17 +129,13 @@ class Outbox:
     def begin(self, delivery: Delivery) -> bool:
         """A call is about to be made: count it, durably. False when another process took it over, and makes it."""
         with self.engine.write() as connection:
-            mine = connection.execute(
-                update(table)
-                .where(table.c.pk == delivery.pk, table.c.claimed_by == self.owner)
-                .values(attempts=table.c.attempts + 1, claimed_until=_until())
-            )
+            mine = connection.execute(_BEGIN, {"row": delivery.pk, "owner": self.owner, "until": _until()})
             return bool(mine.rowcount)
 
     def done(self, delivery: Delivery) -> None:
         """The provider has taken it."""
         with self._quick.write() as connection:
-            connection.execute(delete(table).where(table.c.pk == delivery.pk))
+            connection.execute(_DONE, {"row": delivery.pk})
 
     def failed(self, provider: str, delivery: Delivery, error: str, *, set_aside: bool) -> None:
         """The provider did not take it; `set_aside`: it is not tried again until `revive`."""

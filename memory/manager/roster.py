@@ -89,7 +89,7 @@ class Roster:
             ContractBroken, ProviderFailed: it is no provider; nothing was changed.
         """
         adapted = Adapted(provider)
-        schemas = examine(adapted, deadline_s=self._settings.hook_timeout_s)
+        schemas = examine(adapted, home=self._home, deadline_s=self._settings.hook_timeout_s)
         slot = Slot(
             adapted,
             home=self._home,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.errors import HermesStateError
 from memory.errors import MemoryFault, ProviderFailed
+from memory.host.home_scope import home_scope
 from memory.manager.caller import BoundedCaller, Overdue, unwrapped
 from memory.manager.delivery import HOME, Delivery
 from memory.manager.health import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from memory.manager.outbox import Outbox
     from memory.manager.slot import Slot
@@ -21,8 +24,12 @@ if TYPE_CHECKING:
     from memory.signatures import Adapted
 
 
-def examine(adapted: Adapted, *, deadline_s: float) -> list[object]:
+def examine(adapted: Adapted, *, home: Path, deadline_s: float) -> list[object]:
     """Prove a provider's contract and read its tool schemas; changes nothing.
+
+    Args:
+        home: the agent's home, for what asks where that is.
+        deadline_s: seconds each of the two may take.
 
     Raises:
         ContractBroken: it is no provider.
@@ -30,8 +37,9 @@ def examine(adapted: Adapted, *, deadline_s: float) -> list[object]:
     """
     caller = BoundedCaller("memory-registration", idle_s=0.0)
     try:
-        caller.call("check", adapted.check, deadline_s=deadline_s)
-        schemas: list[object] = caller.call("get_tool_schemas", adapted.get_tool_schemas, deadline_s=deadline_s)
+        with home_scope(home):  # calls carry the context of whoever makes them
+            caller.call("check", adapted.check, deadline_s=deadline_s)
+            schemas: list[object] = caller.call("get_tool_schemas", adapted.get_tool_schemas, deadline_s=deadline_s)
     except MemoryFault:
         raise
     except Exception as error:  # noqa: BLE001  a plug-in may raise anything; what is no Exception comes wrapped
@@ -83,18 +91,22 @@ class Starter:
 
     def _start_external(self, slot: Slot, call: Callable[[], None]) -> None:
         deadline_s = self._settings.initialize_timeout_s
+        started = time.monotonic()
 
         def came_late(_: Any, error: BaseException | None) -> None:
             self._ended(slot, error)
 
         try:
-            slot.caller.start("initialize", call, deadline_s=deadline_s, on_late=came_late).result()
+            slot.caller.start(
+                "initialize", lambda: slot.traced("initialize", call), deadline_s=deadline_s, on_late=came_late
+            ).result()
         except Overdue as error:
             slot.health.reason = f"initialize: {describe(error)}; it is used when it comes back"
             self._warn(f"memory provider {slot.name!r}: {slot.health.reason}")
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything; what is no Exception comes wrapped
             self._ended(slot, unwrapped(error))
         else:
+            slot.health.succeeded("initialize", time.monotonic() - started)
             self._ended(slot, None)
 
     def _ended(self, slot: Slot, error: BaseException | None) -> None:

@@ -42,11 +42,19 @@ _NEGATED_BEHIND = re.compile(
 )
 # Characters before a verb in which a negation is looked for.
 _NEGATION_CHARS = 12
+_TOKEN = re.compile(r"\w+")
 # Occurrences of one column that are tried; more are repetition.
 _MOST = 6
 
 
 class _BagRule(NamedTuple):
+    """Words that have to stand together.
+
+    Attributes:
+        starts: the first words of the first column, of which a text must have one; empty where words are not apart.
+    """
+
+    starts: frozenset[str]
     rule: str
     intent: str
     columns: tuple[re.Pattern[str], ...]
@@ -64,7 +72,8 @@ def broken_rules(text: str) -> Iterator[Finding]:
     for sentence in sentences(text):
         for form in sentence.latin:
             for each in ENGLISH:
-                _note(found, each, form, sentence.raw)
+                if each.may_match(form):
+                    _note(found, each, form, sentence.raw)
         _ask_languages(found, sentence)
     yield from found.values()
 
@@ -81,8 +90,11 @@ def _note(found: dict[str, Finding], rule: EnglishRule, text: str, raw: str) -> 
 
 def _ask_languages(found: dict[str, Finding], sentence: Sentence) -> None:
     is_ascii = sentence.folded.isascii()
+    tokens = frozenset(token for form in (sentence.folded, *sentence.latin) for token in _TOKEN.findall(form))
     for rule in _bag_rules():
         if rule.rule in found or (is_ascii and not rule.is_latin):
+            continue
+        if rule.starts and rule.starts.isdisjoint(tokens):
             continue
         forms = {sentence.folded, *sentence.latin} if rule.is_latin else {sentence.folded}
         if any(_stands_together(rule, form) for form in forms):
@@ -122,17 +134,19 @@ def _bag_rules() -> tuple[_BagRule, ...]:
 
 
 def _rules_of(language: Language, *, is_latin: bool) -> Iterator[_BagRule]:
-    def words(column: str) -> re.Pattern[str]:
-        return _words(column, whole=is_latin)
+    def rule(name: str, intent: str, reach: int, *columns: str) -> _BagRule:
+        patterns = tuple(_words(column, whole=is_latin) for column in columns)
+        first = (_TOKEN.search(fold(phrase)) for phrase in columns[0].split("|")) if is_latin else ()
+        patterns += (_DESTINATION,) if name == "send_secrets" else ()
+        return _BagRule(frozenset(m.group() for m in first if m), name, intent, patterns, reach, is_latin)
 
-    override = (words(language.ignore), words(language.earlier), words(language.instructions))
-    yield _BagRule("override_instructions", OVERRIDE, override, language.reach, is_latin)
-    send = (words(language.send), words(language.secrets), _DESTINATION)
-    yield _BagRule("send_secrets", SEND, send, _ADDRESS_REACH, is_latin)
-    yield _BagRule("conceal_from_user", CONCEAL, (words(language.conceal),), 0, is_latin)
-    reveal = (words(language.reveal), words(language.prompt))
-    yield _BagRule("reveal_prompt", REVEAL, reveal, language.reach, is_latin)
-    yield _BagRule("role_hijack", ROLE, (words(language.role),), 0, is_latin)
+    reach = language.reach
+    yield rule("override_instructions", OVERRIDE, reach, language.ignore, language.earlier, language.instructions)
+    yield rule("override_instructions", OVERRIDE, 0, language.dismiss)
+    yield rule("send_secrets", SEND, _ADDRESS_REACH, language.send, language.secrets)
+    yield rule("conceal_from_user", CONCEAL, 0, language.conceal)
+    yield rule("reveal_prompt", REVEAL, reach, language.reveal, language.prompt)
+    yield rule("role_hijack", ROLE, 0, language.role)
 
 
 def _words(column: str, *, whole: bool) -> re.Pattern[str]:

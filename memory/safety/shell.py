@@ -45,6 +45,13 @@ SHELL: tuple[EnglishRule, ...] = (
         r"!\[[^\]]*\]\(https?://[^)\s]*(?:\{|<|%7b|\$)[^)\s]*"
         r"(?:data|secret|key|token|conversation|history|memory|prompt|password)",
     ),
+    _rule(
+        "read_secrets",
+        "reads private keys or password files into the conversation",
+        r"\b(?:cat|less|more|head|tail|type|get-content|xxd|base64|strings)\s+(?:-\S+\s+)*\S*(?:\.ssh/id_\w+(?!\.pub)\b(?!\.pub)"
+        r"|/etc/shadow\b)",
+        negatable=True,
+    ),
     _rule("open_door", _DOOR, r"/dev/(?:tcp|udp)/[\w.]+/\d+"),
     _rule("open_door", _DOOR, r"\b(?:nc|ncat|netcat)\b[^\n|]*?\s-\w*[ec]\w*\s+\S*(?:sh|bash|cmd)\b"),
     _rule("open_door", _DOOR, r"\bmkfifo\b[^\n]*?\|[^\n]*?\b(?:nc|ncat|netcat|openssl)\b"),
@@ -62,7 +69,7 @@ FORGED: tuple[EnglishRule, ...] = tuple(
     _rule("forged_speaker", "speaks as the system or the runtime", pattern)
     for pattern in (
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id|eom_id)\|>",
-        r"\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
+        r"\[INST\].*\[/INST\]|^\s*\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
         r"^\s*</?\s*(?:memory-context|memory-provider-context|system|system-prompt|system-reminder)\s*>",
         r"</\s*(?:memory-context|memory-provider-context|system-prompt|system-reminder)\s*>\s*$",
         r"\[\s*system (?:note|message|override|prompt|instruction)\b[^\]\n]*[:\]]",

@@ -148,3 +148,18 @@ def test_any_content_can_be_read(values):
     for fact in extract_facts([{"role": "user", "content": value} for value in values]):
         assert fact.content.strip()
         assert fact.digest == digest(fact.content)
+
+
+@pytest.mark.parametrize(
+    ("message", "facts"),
+    [
+        ("Yeah, I love hiking.", ["I love hiking"]),
+        ("Yeah, I love to!", []),
+        ("Don't forget the details!", []),
+        ("I don't want to spoil it, but just remember this", []),
+        ("- I prefer tabs\n- I live in Oslo", ["I prefer tabs", "I live in Oslo"]),
+        ("I work at example.com, version 3.11 of it", ["I work at example.com, version 3.11 of it"]),
+    ],
+)
+def test_small_talk_holds_no_fact_and_lists_hold_several(message, facts):
+    assert contents(message) == facts

@@ -8,7 +8,9 @@ import pytest
 from sqlalchemy import select, update
 
 from hermes_state.errors import InvalidValue
+from hermes_state.recover import recover
 from hermes_state.schema import fact_vectors
+from hermes_state.store import SessionDB
 from memory.providers.holographic import rebuilding
 from memory.providers.holographic.association import Association
 from memory.providers.holographic.records import NewFact
@@ -16,7 +18,7 @@ from memory.providers.holographic.retrieval import Retrieval
 from memory.providers.holographic.store import FactStore
 
 if TYPE_CHECKING:
-    from hermes_state.store import SessionDB
+    from pathlib import Path
 
 FACTS = (
     "Dana Okafor maintains the redis cluster",
@@ -87,6 +89,23 @@ def test_an_index_that_is_gone_comes_back_with_the_next_search(store: FactStore,
     assert retrieval.search("who maintains redis?")[0].fact.content == FACTS[0]
     store.add(NewFact(content="Wei Chen keeps bees"))
     assert retrieval.search("who keeps bees?")[0].fact.content == "Wei Chen keeps bees"
+
+
+def test_a_recovered_store_has_its_facts_and_derives_the_rest(home: Path) -> None:
+    with SessionDB.open(home=home, synchronous="NORMAL") as db:
+        store = FactStore(db.engine)
+        store.add_many(NewFact(content=text) for text in ("Dana lives in Oslo", "Dana lives in Bergen", FACTS[2]))
+        store.banks.catch_up()
+        assert len(store.contradictions()) == 1
+        path = db.path
+    recover(path, swap=True)
+    with SessionDB.open(home=home, synchronous="NORMAL") as db:
+        store = FactStore(db.engine)
+        assert [hit.fact.content for hit in Retrieval(store).search("谁负责净值报表？")] == [FACTS[2]]
+        assert len(store.contradictions()) == 1
+        links = sum(load.links for load in store.banks.loads())
+        store.banks.catch_up()
+        assert sum(load.links for load in store.banks.loads()) == links > 0
 
 
 def test_an_index_made_by_other_rules_is_made_anew(store: FactStore, retrieval: Retrieval) -> None:

@@ -58,7 +58,7 @@ def test_b115_signs_mean_nothing_but_themselves(store: FactStore, retrieval: Ret
     assert found(retrieval, '"tea" -likes (') == ["Likes tea"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60))
 def test_no_question_raises(store: FactStore, retrieval: Retrieval, question: str) -> None:
     add(store, "Dana Okafor likes 京都 and C++")

@@ -243,8 +243,10 @@ agent.compress()
 """
 
 
-@pytest.mark.parametrize("in_place", ["1", "0"], ids=["in place", "rotated"])
-@pytest.mark.parametrize("step", ["extract", "summary", "rewrite", "release", "switch"])
+@pytest.mark.parametrize(
+    ("step", "in_place"),
+    [("extract", "0"), ("summary", "0"), ("rewrite", "0"), ("rewrite", "1"), ("release", "0"), ("switch", "1")],
+)
 def test_killed_at_any_step_the_conversation_goes_on(tmp_path: Path, step: str, in_place: str) -> None:
     home = tmp_path / "home"
     script = _KILLED.format(tests=os.path.dirname(__file__), home=str(home))  # noqa: PTH120

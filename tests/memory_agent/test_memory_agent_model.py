@@ -150,6 +150,14 @@ def test_a_server_that_knows_no_stream_options(endpoint: Endpoint, model: OpenAI
     assert ["stream_options" in asked for asked in endpoint.asked] == [True, False, False]
 
 
+def test_fields_that_an_endpoint_refuses_are_not_sent_again(endpoint: Endpoint, model: OpenAIModel) -> None:
+    endpoint.will(refuses(400, "messages.1: property 'reasoning_content' is unsupported"), says("fine"), says("again"))
+    history = [*HELLO, {"role": "assistant", "content": "hi", "reasoning_content": "hm"}, *HELLO]
+    assert model.complete(history).text == "fine"
+    assert model.complete(history).text == "again"
+    assert ["reasoning_content" in asked["messages"][1] for asked in endpoint.asked] == [True, False, False]
+
+
 # --- failing ----------------------------------------------------------------------------------------------------
 
 

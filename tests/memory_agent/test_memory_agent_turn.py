@@ -335,3 +335,11 @@ def test_an_ended_session_that_goes_on_is_open_again(db: SessionDB) -> None:
     assert db.sessions.get(session_id).ended_at is not None
     with Agent(db, ScriptedModel(otherwise="ok"), memory=Recorder(), settings=QUIET, session_id=session_id):
         assert db.sessions.get(session_id).ended_at is None
+
+
+def test_what_is_sent_has_no_fields_that_are_none_of_a_message(db: SessionDB) -> None:
+    model = ScriptedModel(otherwise="ok")
+    with Agent(db, model, memory=Recorder(), settings=QUIET) as agent:
+        agent.turn("one sentence, to begin with")
+        agent.turn("one sentence, to end with")
+    assert [sorted(message) for message in model.asked[1].messages] == [["content", "role"]] * 4

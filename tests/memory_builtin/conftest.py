@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from builtin_harness import caller
 
 from hermes_state import SessionDB
+from hermes_state.home import STORE_NAME
 from memory.builtin import BuiltinMemory, Limits
 
 if TYPE_CHECKING:
@@ -17,15 +20,31 @@ if TYPE_CHECKING:
     from builtin_harness import Call
 
 
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here loses power; the flushes of a thousand small files are most of the time the tests would take."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """The agent home; empty."""
     return tmp_path / "agent-home"
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with nothing in it; making one takes longer than copying it."""
+    path = tmp_path_factory.mktemp("template") / STORE_NAME
+    SessionDB.open(path).close()
+    return path
+
+
 @pytest.fixture
-def db(home: Path) -> Iterator[SessionDB]:
+def db(home: Path, empty_store: Path) -> Iterator[SessionDB]:
     """The home's store."""
+    home.mkdir(mode=0o700)
+    shutil.copy2(empty_store, home)
     with SessionDB.open(home=home, synchronous="NORMAL") as opened:
         yield opened
 

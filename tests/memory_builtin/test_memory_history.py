@@ -100,6 +100,17 @@ def test_an_undo_that_no_longer_fits_changes_nothing(home: Path, memory: Builtin
         memory.undo("nothing-like-it")
 
 
+def test_what_is_so_already_is_not_taken_back_again(home: Path, memory: BuiltinMemory) -> None:
+    """Somebody put the entry back by hand: that is said, and an older change can be named."""
+    first = memory.apply([add("one")]).batch
+    memory.apply([Operation(action="remove", old_text="one")])
+    put(home, "one")
+    with pytest.raises(InvalidValue, match="already"):
+        memory.undo()
+    memory.undo(first)
+    assert file_of(home).read_text() == ""
+
+
 def test_a_merge_is_undone_to_two_entries(home: Path, memory: BuiltinMemory) -> None:
     memory.apply([add("likes tea"), add("drinks tea")])
     outcome = memory.apply([Operation(action="replace", old_text="drinks tea", content="likes tea")])
@@ -197,7 +208,8 @@ def test_a_damaged_index_costs_no_search(memory: BuiltinMemory, db: SessionDB) -
 
 def test_forgotten_means_forgotten(home: Path, memory: BuiltinMemory, db: SessionDB) -> None:
     """After a purge no file of the home holds the text, nor what it was before."""
-    memory.apply([add("password hint: zebra-quux"), add("stays")])
+    BuiltinMemory(home, db, approval=True).apply([add("password hint: zebra-quux"), add("stays")])
+    memory.approve(memory.pending()[0].id)
     memory.apply([Operation(action="replace", old_text="zebra-quux", content="yak-quux")])
     for name in [each.id for each in memory.entries() if "quux" in each.text]:
         memory.forget(name)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from builtin_harness import file_of, put
 
+from hermes_state import SessionDB
 from memory.builtin import BuiltinMemory, BuiltinProvider, Limits, Operation
 from memory.builtin.provider import GUIDANCE
+from memory.conformance import run
 from memory.errors import ToolNotHandled
 from memory.manager.manager import MemoryManager
 from memory.provider import MemoryProvider
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from hermes_state import SessionDB
 
 RULE = "═" * 46
 
@@ -120,6 +121,15 @@ def test_writes_know_the_session_and_a_new_turn_may_try_again(memory: BuiltinMem
     assert "done" not in json.loads(provider.handle_tool_call("memory", {"action": "remove", "old_text": "zzz"}))
 
 
+def test_a_full_memory_is_told_to_the_user_once_a_turn(home: Path) -> None:
+    notices: list[str] = []
+    provider = BuiltinProvider(BuiltinMemory(home, limits=Limits(memory=10)))
+    provider.initialize("s1", warning_callback=notices.append)
+    for _ in range(2):
+        provider.handle_tool_call("memory", {"action": "add", "content": "much too long for that"})
+    assert notices == ["Memory is full: memory holds 0 of 10 characters."]
+
+
 class Recorder(MemoryProvider):
     """An external provider that only listens."""
 
@@ -186,3 +196,18 @@ def test_the_configuration_decides(home: Path, db: SessionDB) -> None:
     assert (memory.limits.memory, memory.limits.user, memory.shown) == (20, 1375, ("memory",))
     assert memory.apply([add("one")]).proposal
     assert not file_of(home).exists()
+
+
+def test_it_passes_the_suite_for_providers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    stores: list[SessionDB] = []
+
+    def make() -> BuiltinProvider:
+        home = tmp_path_factory.mktemp("home")
+        stores.append(SessionDB.open(home=home, synchronous="NORMAL"))
+        return BuiltinProvider(BuiltinMemory(home, stores[-1]))
+
+    try:
+        assert run(make, only=["contract", "tools", "unicode", "threads", "sessions", "backup"]).findings == ()
+    finally:
+        for db in stores:
+            db.close()

@@ -174,6 +174,7 @@ def test_an_ambiguous_text_is_answered_with_candidates_and_ids(call: Call) -> No
     reply = call(action="remove", old_text="redis")
     assert (reply["success"], reply["kind"]) == (False, "ambiguous_match")
     assert reply["candidates"] == [f"[{ids[0]}] host 1 runs redis", f"[{ids[1]}] host 2 runs redis"]
+    assert call(action="replace", old_text=reply["candidates"][0], content="host 1 is off")["success"] is True
     assert call(action="remove", id=ids[1][:6])["success"] is True
     assert call(action="list", target="memory")["targets"]["memory"]["entry_count"] == 1
 

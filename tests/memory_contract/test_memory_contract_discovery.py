@@ -150,8 +150,14 @@ def test_plugins_of_other_kinds_and_hidden_ones_are_passed_over(home: Path) -> N
     (home / "plugins" / "README.md").write_text("MemoryProvider")
     (home / "plugins" / "empty").mkdir()
     assert states(Discovery(home)) == {}
-    with pytest.raises(ProviderNotFound):
+    with pytest.raises(ProviderNotFound, match="nothing in it mentions MemoryProvider"):
         Discovery(home).load("weather")
+
+
+def test_a_class_that_derives_from_nothing_is_found_by_what_it_has(home: Path) -> None:
+    plugin(home, "duck", DUCK.format(name="duck"))
+    assert states(Discovery(home)) == {"duck": "ready"}
+    assert Discovery(home).load("duck").name == "duck"
 
 
 def test_a_broken_manifest_is_told_and_costs_nothing(home: Path) -> None:

@@ -93,7 +93,7 @@ for name in ("state.db", "hermes_state.db"):
     if not is_open_elsewhere(home / name):
         print(name, "is free")
 """
-WORK = (*("backup", "redacted backup", "diff", "pack", "merge, dry", "merge", "unpack, dry", "unpack", "import"),)
+WORK = ("backup", "diff", "pack", "merge, dry", "merge", "unpack", "import")
 
 
 class Agent:

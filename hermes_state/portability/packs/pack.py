@@ -116,7 +116,7 @@ def pack(
     started = time.monotonic()
     if not target.parent.is_dir():
         raise InvalidValue(f"there is no folder {target.parent} for the pack")
-    with staging(target.parent.resolve(), target.name[:100]) as stage:
+    with staging(target.parent.resolve(), target.name) as stage:
         work = _Packing(home.resolve(), store or home / STORE_NAME, stage, wanted, progress)
         entries = work.entries()
         manifest = work.manifest()

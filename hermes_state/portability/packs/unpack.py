@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_state.atomic import short_name
 from hermes_state.errors import ArchiveForeign, InvalidValue
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import names, target
@@ -65,7 +66,7 @@ def unpack(
     if home.exists() and not home.is_dir():
         raise InvalidValue(f"{home} is no folder")
     folder = target.stage_folder(home)
-    with full_disk_told(home), staging(folder, f"{home.name[:100]}.unpack") as stage:
+    with full_disk_told(home), staging(folder, f"{short_name(home.name, 150)}.unpack") as stage:
         result = Joined(home=home, archive=pack)
         work = _Unpacking(stage, result, progress)
         with open_archive(pack, keys=keys, limits=limits) as archive:

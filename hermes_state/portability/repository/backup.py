@@ -151,7 +151,7 @@ class _Saving:
             new_chunks=self.store.added_chunks,
             new_content_bytes=self.store.new_content_bytes,
             unread=self.unread,
-            repository_bytes=index.stored_bytes(),
+            repository_bytes=index.stored_bytes() + self.store.added_bytes,
             is_new=is_new,
             damaged=[*(finding.message for finding in index.damaged), *(failure.message for failure in failures)],
         )
@@ -181,11 +181,11 @@ class _Saving:
     def _member(self, entry: Entry) -> Member:
         if entry.kind is not Kind.FILE:
             return Member(entry=entry, digest=digest_of(entry))
-        seen = self.known.seen.get(entry.name, ())
         if entry.opener is None:
             self.unread += 1
             before = self.known.member(entry.name)
-            return Member(entry=entry, digest=before.digest, chunks=before.chunks, seen=seen)
+            return Member(entry=entry, digest=before.digest, chunks=before.chunks, seen=before.seen)
+        seen = self.known.seen(entry.name)
         content = _Bounded(entry, entry.opener(), self.reading)
         stored = self.store.put(content.read, self.known.chunks(entry.name))
         if content.fault:

@@ -97,11 +97,6 @@ class Index:
         """Whether all of them can be read."""
         return all(chunk in self.places for chunk in chunks)
 
-    def add(self, pack: Path, table: Iterable[Stored]) -> None:
-        """A pack was published."""
-        for stored in table:
-            self.places.setdefault(stored.id, Place(pack, stored))
-
     def stored_bytes(self) -> int:
         """Bytes of all frames, for limits."""
         return sum(place.stored.stored for place in self.places.values())

@@ -50,6 +50,11 @@ def line_of(member: Member) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
+def seen_end(seen: tuple[int, ...]) -> bytes:
+    """How the line of a member ends that looked so."""
+    return f'"seen":[{",".join(map(str, seen))}]}}'.encode()
+
+
 def lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of content that comes in pieces.
 

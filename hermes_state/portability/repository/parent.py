@@ -10,6 +10,7 @@ from hermes_state.errors import ArchiveDamaged, HermesStateError
 from hermes_state.portability import manifest
 from hermes_state.portability.format import MANIFEST, Kind
 from hermes_state.portability.repository import snapshots
+from hermes_state.portability.repository.members import parsed, seen_end
 from hermes_state.portability.secrets import Policy
 
 if TYPE_CHECKING:
@@ -31,27 +32,25 @@ class Parent:
 
     Args:
         wanted: what the backup that is being made takes.
-        members: the files of it, by name.
+        lines: of its listing, by the name of the file: those whose content can be read.
         facts: of its manifest.
         listing: the chunks of its listing.
-
-    Attributes:
-        seen: what each file that was asked for looks like now, where that proves something.
     """
 
     def __init__(
         self,
-        index: Index,
         wanted: Wanted,
-        members: Mapping[str, Member],
+        lines: Mapping[str, bytes],
         facts: Mapping[str, Any],
         listing: tuple[bytes, ...] = (),
     ) -> None:
-        self._index, self._wanted, self._members = index, wanted, members
+        self._wanted, self._lines = wanted, lines
+        self._last: tuple[str, Member] | None = None
         self._settled_ns = time.time_ns() - _SETTLED_NS
         self.facts = facts
         self.listing = listing
-        self.seen: dict[str, tuple[int, ...]] = {}
+        # Of files that are to be read: what they look like, as text, since there may be very many of them.
+        self._seen: dict[str, bytes] = {}
 
     @classmethod
     def of(cls, snapshot: Snapshot | None, index: Index, wanted: Wanted) -> Self:
@@ -61,10 +60,14 @@ class Parent:
             ArchiveDamaged: the snapshot's listing or manifest can't be read.
         """
         if snapshot is None:
-            return cls(index, wanted, {}, {})
-        files = {m.entry.name: m for m in snapshots.members(snapshot, index) if m.entry.kind is Kind.FILE}
-        facts = _facts(files[MANIFEST], index) if MANIFEST in files else {}
-        return cls(index, wanted, files, facts, snapshot.listing.chunks)
+            return cls(wanted, {}, {})
+        lines = {}
+        for line in snapshots.listing_lines(snapshot, index):
+            member = parsed(line)
+            if member.entry.kind is Kind.FILE and index.has_all(member.chunks):
+                lines[member.entry.name] = line
+        facts = _facts(parsed(lines[MANIFEST]), index) if MANIFEST in lines else {}
+        return cls(wanted, lines, facts, snapshot.listing.chunks)
 
     # --- as `backup.Kept` ---------------------------------------------------------------------------------------
 
@@ -76,27 +79,32 @@ class Parent:
             seen = self._look(path, is_database=is_database)
         except OSError:  # whoever reads it will say so
             return False
+        line = self._lines.get(name)
+        if line is not None and line.endswith(seen_end(seen)) and (not is_database or self._is_sound(name)):
+            return True
         if max(seen[1], seen[2], seen[5] if is_database else 0) < self._settled_ns:
-            self.seen[name] = seen
-        member = self._members.get(name)
-        if member is None or member.seen != seen or not self._index.has_all(member.chunks):
-            return False
-        return not is_database or self._is_sound(name)
+            self._seen[name] = " ".join(map(str, seen)).encode()
+        return False
 
     def size(self, name: str) -> int:
         """Bytes of a file's content in the snapshot."""
-        return self._members[name].entry.length
+        return self.member(name).entry.length
 
     # --- for whoever stores -------------------------------------------------------------------------------------
 
     def member(self, name: str) -> Member:
         """The file as it is in the snapshot."""
-        return self._members[name]
+        if self._last is None or self._last[0] != name:
+            self._last = name, parsed(self._lines[name])
+        return self._last[1]
 
     def chunks(self, name: str) -> tuple[bytes, ...]:
         """The chunks of a file's content in the snapshot; none: it had no such file."""
-        member = self._members.get(name)
-        return member.chunks if member is not None else ()
+        return self.member(name).chunks if name in self._lines else ()
+
+    def seen(self, name: str) -> tuple[int, ...]:
+        """What a file that is not kept looked like when it was asked for; empty where that proves nothing."""
+        return tuple(map(int, self._seen.get(name, b"").split()))
 
     def _look(self, path: Path, *, is_database: bool) -> tuple[int, ...]:
         seen = _status(path)

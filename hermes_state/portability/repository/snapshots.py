@@ -301,6 +301,11 @@ def members(snapshot: Snapshot, index: Index) -> Iterator[Member]:
     Raises:
         ArchiveDamaged: the listing can't be read, or is not of the size it should be.
     """
+    return map(parsed, listing_lines(snapshot, index))
+
+
+def listing_lines(snapshot: Snapshot, index: Index) -> Iterator[bytes]:
+    """The same as lines, which take a third of the memory."""
     size = 0
 
     def pieces() -> Iterator[bytes]:
@@ -310,7 +315,6 @@ def members(snapshot: Snapshot, index: Index) -> Iterator[Member]:
             size += len(piece)
             yield piece
 
-    for line in lines(pieces()):
-        yield parsed(line)
+    yield from lines(pieces())
     if size != snapshot.listing.size:
         raise ArchiveDamaged(f"the listing of {snapshot.id} is not of its size", code="listing")

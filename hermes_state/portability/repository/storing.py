@@ -61,7 +61,7 @@ class ChunkStore:
     """Adds chunks to a repository. What was put is there when `finish` returns.
 
     Args:
-        index: of the repository; it learns of each pack that is published.
+        index: of the repository as it was; what is put now is remembered by name only.
         stage: a folder of this process in the repository.
         level: of zstd.
         threads: that compress; None: one per core, at most `format.MAX_THREADS`.
@@ -74,7 +74,7 @@ class ChunkStore:
         self._packs, self._index, self._stage, self._level = repository.packs, index, stage, level
         self._pool = ThreadPoolExecutor(min(threads or os.cpu_count() or 1, MAX_THREADS), "compress")
         self._encoders = local()
-        self._pending: set[bytes] = set()
+        self._put: set[bytes] = set()
         self._batch: list[_Task] = []
         self._batch_bytes = 0
         self._waiting: deque[tuple[list[_Task], Future[list[Frame]]]] = deque()
@@ -112,9 +112,9 @@ class ChunkStore:
             name = frames.digest(content)
             names.append(name)
             size += len(content)
-            is_known = name in self._index or name in self._pending
+            is_known = name in self._index or name in self._put
             if not is_known:
-                self._pending.add(name)
+                self._put.add(name)
             for paired in lineup.take(Piece(name, len(content), None if is_known else content)):
                 self._queue(paired)
         for paired in lineup.end():
@@ -195,8 +195,6 @@ class ChunkStore:
         if self._pack is None:
             return
         reached("pack written")
-        place = self._pack.publish(self._packs)
-        reached("pack published")
-        self._index.add(place, self._pack.table)
-        self._pending.difference_update(stored.id for stored in self._pack.table)
+        self._pack.publish(self._packs)
         self._pack = None
+        reached("pack published")

@@ -34,6 +34,8 @@ except ImportError as error:
     raise MissingExtra("talking to a model over HTTP", "agent") from error
 
 DONE = "[DONE]"
+# Fields that some endpoints want and others refuse; one that is refused by name is not sent to that endpoint again.
+_OPTIONAL = ("stream_options", "reasoning_content", "reasoning_details", "reasoning")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +86,7 @@ class OpenAIModel:
         self.base_url = endpoint(base_url)
         self._patience = patience or Patience()
         self._options = dict(options or {})
-        self._asks_usage = True
+        self._refused: set[str] = set()
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._aborts = threading.Condition()
         self._abort_count = 0
@@ -135,17 +137,23 @@ class OpenAIModel:
     # --- one attempt --------------------------------------------------------------------------------------------
 
     def _attempt(self, body: dict[str, Any], assembly: Assembly, aborts: int) -> Reply:
-        if self._asks_usage:
-            body = body | {"stream_options": {"include_usage": True}}
         try:
-            with self._translated(aborts), self._post(body) as response:
+            with self._translated(aborts), self._post(self._accepted(body)) as response:
                 self._read(response, assembly, aborts)
         except ModelRefused as refused:
-            if not (self._asks_usage and "stream_options" in refused.message):
+            named = next((name for name in _OPTIONAL if name in refused.message and name not in self._refused), None)
+            if named is None:
                 raise
-            self._asks_usage = False  # an older server, which does not know the field
-            return self._attempt({k: v for k, v in body.items() if k != "stream_options"}, assembly, aborts)
+            self._refused.add(named)
+            return self._attempt(body, assembly, aborts)
         return assembly.reply()
+
+    def _accepted(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The request without what this endpoint refused before."""
+        if "stream_options" not in self._refused:
+            body = body | {"stream_options": {"include_usage": True}}
+        messages = [{k: v for k, v in message.items() if k not in self._refused} for message in body["messages"]]
+        return body | {"messages": messages}
 
     @contextmanager
     def _post(self, body: dict[str, Any]) -> Iterator[httpx.Response]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_state.commands import shapes
 from hermes_state.commands.command import command
+from hermes_state.commands.progress import progress
 from memory.commands.facts.opening import opened
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ def stats_command(invocation: Invocation) -> None:
     from memory.providers.holographic.statistics import collect
 
     with opened(invocation) as facts:
+        with progress(invocation, "comparing") as tell:
+            facts.store.conflicts.catch_up(tell)
+        with progress(invocation, "banks") as tell:
+            facts.store.banks.catch_up(tell)
         numbers = collect(facts.store)
         path = facts.path
     if invocation.json:

@@ -131,7 +131,9 @@ def forget(connection: Connection) -> None:
 
 
 def _bank_batch(connection: Connection, through: int) -> int:
-    """Bank the next facts; returns up to which."""
+    """Bank the next facts; returns up to which. From the first fact on, banks that are there are of another time."""
+    if not through:
+        connection.execute(delete(fact_banks))
     query = select(_f.pk).where(_f.pk > through).order_by(_f.pk).limit(BATCH)
     batch = list(connection.execute(query).scalars())
     if batch:

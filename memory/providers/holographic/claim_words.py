@@ -68,7 +68,7 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
         r"(?<!one of my )(?<!some of my )(?<!one of our )\bfavou?rite\b"),
         ("更喜欢[用喝吃穿看]?|更爱[用喝吃穿]?|最喜欢的?|最爱的?|偏好|偏爱|首选的?|希望以?后?用|习惯[用喝吃穿]|"
         "更倾向于?"),
-        "の方が好き|を好む|お気に入りの?|(?P<v>[^ はがに]+)での回答を希望|の方がいい|好きな",
+        "の方が好き|を好[むみん]|お気に入りの?|(?P<v>[^ はがに]+)での回答を希望|の方がいい|好きな",
         "더 좋아하?|선호하?|좋아하는|(?P<v>[^ ]+) 답변을 원",
         r"\bbevorzugt?e?\b|\bprefiere\b|\bprefiero\b|\bprefere\b|\bprefiro\b|\bprefere?\b|\bпредпочитаю?е?т?\b",
     ),
@@ -107,7 +107,7 @@ SINGLE = frozenset({"residence", "employer", "prefer", "written", "change"})
 _AXES: tuple[tuple[str, str], ...] = (
     (
         (
-            r"\b(?:enabled|turned on|switched on|activated|activa|aktiviert)\b|已?开启了?|已?启用了?|打开了|"
+            r"\b(?:enabled|turned on|switched on|activated|activa|aktiviert)\b|已?开启了?|已?启用了?|打开了?|"
             "有効|(?<!비)활성화|켜져"
         ),
         (
@@ -120,7 +120,7 @@ _AXES: tuple[tuple[str, str], ...] = (
         r"\bprivate\b|私有|私密|非公开|非公開|비공개",
     ),
     (
-        r"\b(?:approved?s?|accepted)\b|批准了?|同意了?|承認|승인",
+        r"\b(?:approved?s?|accepted)\b|批准了?|同意了?|接受了?|承認|승인",
         r"\b(?:rejected|declined|denied|vetoed)\b|否决了?|驳回了?|拒绝了?|却下|否決|거절|반려",
     ),
     (
@@ -169,8 +169,12 @@ _AXES: tuple[tuple[str, str], ...] = (
         r"\bavailable\b|有空|空いて",
         r"\b(?:unavailable|busy)\b|没空",
     ),
+    (
+        r"안다(?= |$)|알고 있",
+        r"모른|모르",
+    ),
 )
-# The axis of liking, which preferences do not turn on.
+# The axis of liking, counted from one, which preferences do not turn on.
 LIKING = 8
 
 NEGATION = Wording(
@@ -178,11 +182,11 @@ NEGATION = Wording(
     r"haven't|couldn't"
     r"|shouldn't|wouldn't|without|stopped|quit|no more|has no|have no|nicht|kein\w*|nie|jamais|pas|nunca|nao|не|"
     r"больше не)\b"
-    r"|不再是?|不可以|不能|不会|不用(?!户)|不(?=[喜支吃喝参会过对做写说使在管住有爱想要用])|没有|"
+    r"|不再是?|不可以|不能|不会|不用(?!户)|不(?![同仅但错久断少只如然论管止满]|过(?!敏)|得不)|没有|"
     r"没(?=[养有吃来])|从来不|从不|未(?=[婚授])|無い|ではない|じゃない"
     r"|(?:てい|でい)?ません(?:でした)?|(?<=[\u4e00-\u9fff\u3041-\u3096])ない(?=$| |で|の)|(?<=が)ない|なかった|"
     r"なくなった"
-    r"|지 않\w*|(?<= )안 |(?<= )못 |없\w*"
+    r"|지 않\w*|(?<= )안 |(?<= )못 |없\w*|(?:[이가] )?아니(?:다|야|에요|라)?|아닙니다"
 )
 # Says that things were otherwise once, or that this was one event: neither can be contradicted by what is now.
 PAST = Wording(
@@ -191,6 +195,14 @@ PAST = Wording(
     r"|以前(?!は?使)|曾经|曾在|原来|从前|去过|出差|认识了|长大|出生|买了|旅行|去了"
     r"|以前は?|かつて|昔|を訪れた|で育った|出張|へ行った|に行った|で出会|で生まれ"
     r"|예전|이전에는|한때|방문했|자랐|출장|갔다|만났|태어났"
+)
+# Says when something began or happened, seen from now.
+RECENT = Wording(
+    r"\b(?:last|this|next) (?:week|month|year|spring|summer|autumn|fall|winter|night)\b"
+    r"|\b(?:yesterday|today|tomorrow)\b"
+    r"|上个?月|上个?星期|上周|昨天|今天|明天|前天|去年|今年|明年|下个?月|下周|本周|本月"
+    r"|先月|先週|昨日|今日|明日|昨年|去年|今年|来年|来月|来週"
+    r"|지난달|지난주|어제|오늘|내일|작년|올해|내년|다음 ?달|다음 ?주"
 )
 # Only says that nothing changed.
 STILL = Wording(r"\b(?:still|already|yet)\b|仍然?|依然|まだ|依然|여전히|아직")

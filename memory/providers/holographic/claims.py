@@ -7,14 +7,10 @@ relation that can have only one.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from hermes_state.text import fold, is_stopword, segment
-from hermes_state.text.segment import BOUNDARY
-from memory.providers.holographic.chinese_names import breaks
 from memory.providers.holographic.claim_words import (
     CHANGED,
     COPULA,
@@ -24,25 +20,18 @@ from memory.providers.holographic.claim_words import (
     NOW,
     PAST,
     PLACED,
+    RECENT,
     STILL,
     TIMES_OF_DAY,
-    USER,
     axes,
-    is_spaced,
     relations,
 )
 from memory.providers.holographic.entities import extract
-from memory.providers.holographic.korean_names import stems
 from memory.providers.holographic.quantities import Quantity, quantities
-from memory.providers.holographic.spans import words
+from memory.providers.holographic.terms import HAN, HANGUL, KANA, Reading
 
 # Longer statements are not facts that another could contradict as a whole.
 MAX_CLAIM_CHARS = 400
-SPEAKER = "@user"
-
-# A name, while a statement is taken apart: one character of the private use area.
-_NAMES_FROM = 0xE000
-_MAX_NAMES = 64
 
 _COPULA = re.compile(COPULA)
 _COPULA_LAST = re.compile(COPULA_LAST)
@@ -53,53 +42,7 @@ _WHERE = re.compile(r" *(?:in|at|on)\b")
 _OF = re.compile(r"\bof\b")
 _POSSESSIVE = re.compile("'s\\b|\\b(?:of(?! course)|my|our|his|her|their)\\b|的|の|의(?= )|^我")
 _TOPIC = re.compile("(?<! )[はが](?! ?$)|(?<! )(?:은|는|이|가)(?= )")
-_PIECE = re.compile(
-    "[\ue000-\ue0ff]|[\u3400-\u9fff々\u30a1-\u30fa\u30fc]+|[\u3041-\u3096]+|[가-힣]+"
-    "|[^\\W\u3400-\u9fff\u3041-\u30fc가-힣]+(?:'[a-z]+)?[+#]*"
-)
-_HAN = re.compile("[\u3400-\u9fff]")
-_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
-_HANGUL = re.compile("[가-힣]")
 _INFLECTION = re.compile("[\u3041-\u3096]+|[가-힣]+")
-_KANA_HEAD = re.compile("^(?:から|まで|より|[がはをにへともので])+")
-_AUXILIARIES = re.compile(
-    "(?:さ?れ|し|て|で|い|ます|まし|ませ|た|だ|る|です|でし|ない|なかっ|よう|に|なり|なる|なっ|あり|ある|くだ|"
-    "さい|から|けど|ので|く|っ|う|り|が|は|を|の|と|ん|え)+"
-)
-_KANA_TAIL = re.compile(
-    "(?:から|まで|より|には|では|とは|にも|でも|のが|のは|のを|のに|[はがをにへとのもやでねよかなだ])+$"
-)
-_KANA_FUNCTION = frozenset(
-    words(
-        """
-        です ます でした ました ません する した して している されて います いる ある あり なる から まで
-        など より だけ
-        これ それ この その という として ください もう また まだ とても ので のに ため よう こと もの られる れる
-        たい
-        """
-    )
-)
-_HAN_FUNCTION = frozenset("的了着过在是和与把对从到为就都也还很个做会有以让被将能可请第号次")
-_KOREAN_ENDING = re.compile(
-    "(?:하지|하|한다|합니다|했다|하고|하는|하게|할|해요|해|된다|되어|되지|될|됐다|이다|입니다|이고|는다|습니다|"
-    "었다|았다|였다|겠다|이며|지|다|고)$"
-)
-_KOREAN_FUNCTION = frozenset(
-    words(
-        """
-        이다 이며 입니다 로 으로 다 지 고 는 은 이 가 을 를 의 에 도 된다 있다 있는 있지 있고 있어 있 수 것 더 때 및
-        그 저
-        등 매우 아주 되어 대한 위해 또 된 가지고 가지 할 한
-        """
-    )
-)
-_FUNCTION = frozenset(
-    words(
-        """
-        would could may might must got one really quite usual plan planned set start held schedul take place own
-        """
-    )
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +60,7 @@ class Claim:
         negations: How many words of negation it has.
         axes: The pairs of opposites that it uses.
         quantities: Its numbers, dates and times.
-        times_of_day: When during a day it holds.
+        times_of_day: When it holds: in the morning, last month.
         past: It tells what was, not what is.
         changed: It says that something is new.
     """
@@ -145,8 +88,8 @@ class Claim:
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim:
     """What the text claims. Never raises; a text that claims nothing has no terms."""
-    names = [entity.key for entity in extract(text[:MAX_CLAIM_CHARS]) if entity.kind != "quoted"][:_MAX_NAMES]
-    reading = _Reading(_without_names(text[:MAX_CLAIM_CHARS], names), names)
+    names = [entity.key for entity in extract(text[:MAX_CLAIM_CHARS]) if entity.kind != "quoted"]
+    reading = Reading(text[:MAX_CLAIM_CHARS], names)
     found = tuple(quantities(reading.text))
     for quantity in found:
         reading.blank(quantity.start, quantity.end)
@@ -155,6 +98,7 @@ def claim(text: str) -> Claim:
     times = frozenset(str(match.lastgroup)[0] for match in reading.take(TIMES_OF_DAY.of(spaced=reading.spaced)))
     reading.drop(STILL.of(spaced=reading.spaced))
     changed = reading.drop(NOW.of(spaced=reading.spaced))
+    times |= {match.group() for match in reading.take(RECENT.of(spaced=reading.spaced))}
     relation = _relation(reading.text, spaced=reading.spaced)
     signs = _opposites(reading, relation)
     against = _against(reading)
@@ -185,7 +129,7 @@ def claim(text: str) -> Claim:
 
 def _matter(terms: frozenset[str]) -> frozenset[str]:
     """The terms with those of Chinese characters cut into characters: 服务器内存 is 服务器 and 内存."""
-    return frozenset(part for term in terms for part in (term if _HAN.match(term) else (term,)))
+    return frozenset(part for term in terms for part in (term if HAN.match(term) else (term,)))
 
 
 class _Found(NamedTuple):
@@ -202,87 +146,6 @@ _MARKED = frozenset({"residence", "employer", "like", "use", "written"})
 _NONE = _Found("", 0, 0, None)
 
 
-class _Reading:
-    """A statement while it is taken apart; what has been read is blanked."""
-
-    def __init__(self, text: str, names: list[str]) -> None:
-        self.text = text
-        self.names = names
-        self.spaced = is_spaced(text)
-        self.japanese = bool(_KANA.search(text))
-        self.verb_last = self.japanese or bool(_HANGUL.search(text))
-
-    def blank(self, start: int, end: int) -> None:
-        self.text = self.text[:start] + " " * (end - start) + self.text[end:]
-
-    def take(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-        """The matches of a pattern, which are then blank."""
-        matches = list(pattern.finditer(self.text))
-        for match in matches:
-            self.blank(match.start(), match.end())
-        return matches
-
-    def drop(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the pattern matches; its matches are then gone, and what stood around them stands together."""
-        rest = pattern.sub("", self.text)
-        dropped = rest != self.text
-        self.text = " ".join(rest.split()) if dropped else self.text
-        return dropped
-
-    def terms(self, start: int = 0, end: int | None = None) -> frozenset[str]:
-        """The terms of a part of the text."""
-        return frozenset(self.in_order(start, end))
-
-    def in_order(self, start: int = 0, end: int | None = None) -> list[str]:
-        """The terms of a part of the text, as they follow each other."""
-        stop = len(self.text) if end is None else end
-        part = USER.of(spaced=self.spaced).sub(
-            lambda match: chr(_NAMES_FROM + _MAX_NAMES) + " " * (len(match.group()) - 1), self.text[:stop]
-        )
-        found: list[str] = []
-        for match in _PIECE.finditer(part, start):
-            found += self.piece(match.group(), part[match.start() - 1 : match.start()])
-        return found
-
-    def piece(self, piece: str, before: str) -> Sequence[str]:
-        """The terms of one run of a script."""
-        first = piece[0]
-        if _NAMES_FROM <= ord(first) <= _NAMES_FROM + _MAX_NAMES:
-            at = ord(first) - _NAMES_FROM
-            return [SPEAKER if at == _MAX_NAMES else self.names[at]]
-        if "\u3041" <= first <= "\u3096":
-            return [] if _HAN.fullmatch(before) else _kana_terms(piece)
-        if _HAN.match(first) or "\u30a1" <= first <= "\u30fc":
-            return [piece] if self.japanese else _han_terms(piece)
-        if _HANGUL.match(first):
-            return _korean_terms(piece)
-        return _spaced_terms(piece)
-
-
-def _without_names(text: str, names: list[str]) -> str:
-    folded = " ".join(fold(text).split()).strip(" .!?;:")
-    for number, name in sorted(enumerate(names), key=lambda each: -len(each[1])):
-        folded = _replaced(folded, name, chr(_NAMES_FROM + number))
-    return folded
-
-
-def _replaced(text: str, name: str, sign: str) -> str:
-    """The text with a sign in place of a name, wherever the name is no part of a longer word of letters with spaces."""
-    at = text.find(name)
-    while at >= 0:
-        end = at + len(name)
-        glued = name.isascii() and (
-            _is_letter(text[at - 1 : at]) or (name[-1:].isalnum() and _is_letter(text[end : end + 1]))
-        )
-        text = text if glued else text[:at] + sign + text[end:]
-        at = text.find(name, at + 1)
-    return text
-
-
-def _is_letter(character: str) -> bool:
-    return character.isascii() and character.isalnum()
-
-
 def _relation(text: str, *, spaced: bool) -> _Found:
     for name, wording in relations():
         if match := wording.of(spaced=spaced).search(text):
@@ -295,12 +158,10 @@ def _relation(text: str, *, spaced: bool) -> _Found:
 def _word_end(text: str, at: int) -> int:
     """The end of the inflected verb in whose middle a pattern ends: 働 in 働いています, 일한 in 일한다."""
     match = _INFLECTION.match(text, at)
-    return (
-        match.end() if match and match.group() and (_KANA.match(text, at) or _HANGUL.search(text[at - 1 : at])) else at
-    )
+    return match.end() if match and match.group() and (KANA.match(text, at) or HANGUL.search(text[at - 1 : at])) else at
 
 
-def _opposites(reading: _Reading, relation: _Found) -> list[int]:
+def _opposites(reading: Reading, relation: _Found) -> list[int]:
     """The axes the statement uses, negative for the second side; their words become blank outside a relation."""
     found: list[int] = []
     for axis, wording in axes():
@@ -312,7 +173,7 @@ def _opposites(reading: _Reading, relation: _Found) -> list[int]:
     return found
 
 
-def _against(reading: _Reading) -> frozenset[str]:
+def _against(reading: Reading) -> frozenset[str]:
     """What something is preferred to, which is then blank."""
     if match := _OVER.search(reading.text):
         stop = _ADJUNCT.search(reading.text, match.end())
@@ -331,7 +192,7 @@ def _against(reading: _Reading) -> frozenset[str]:
     return frozenset()
 
 
-def _sides(reading: _Reading, relation: _Found) -> tuple[frozenset[str], frozenset[str], str]:
+def _sides(reading: Reading, relation: _Found) -> tuple[frozenset[str], frozenset[str], str]:
     """Subject, value, and the relation under its final name; the words of the relation are then blank."""
     text = reading.text
     topic = _TOPIC.search(text) if reading.verb_last else None
@@ -364,22 +225,22 @@ def _sides(reading: _Reading, relation: _Found) -> tuple[frozenset[str], frozens
     return subject, value, name
 
 
-def _object(reading: _Reading, start: int) -> frozenset[str]:
+def _object(reading: Reading, start: int) -> frozenset[str]:
     """The terms behind a verb, up to a preposition; where there are none, the first piece."""
     if where := _WHERE.match(reading.text, start):
         start = where.end()
     adjunct = _ADJUNCT.search(reading.text, start)
     found = reading.in_order(start, adjunct.start() if adjunct else None)
-    return frozenset(found[:1] if _HAN.search(reading.text) else found[:3])
+    return frozenset(found[:1] if HAN.search(reading.text) else found[:3])
 
 
-def _behind_copula(reading: _Reading, start: int) -> frozenset[str]:
+def _behind_copula(reading: Reading, start: int) -> frozenset[str]:
     match = _COPULA.search(reading.text, start)
     return _object(reading, match.end()) if match else frozenset()
 
 
 def _copula(
-    reading: _Reading, text: str, subject_text: str, subject: frozenset[str], value: frozenset[str], start: int
+    reading: Reading, text: str, subject_text: str, subject: frozenset[str], value: frozenset[str], start: int
 ) -> tuple[frozenset[str], frozenset[str], str]:
     """Subject, value and relation of "the X of Y is Z" (attribute), "Y is the X of Z" (role), or another "is"."""
     behind = text[start:]
@@ -390,41 +251,3 @@ def _copula(
         role = reading.terms(start, start + cut.start()) if cut else frozenset(reading.in_order(start)[-1:])
         return subject, role, "role"
     return subject, value, ""
-
-
-def _kana_terms(piece: str) -> list[str]:
-    word = _KANA_HEAD.sub("", _KANA_TAIL.sub("", piece))
-    if _AUXILIARIES.fullmatch(piece) or _AUXILIARIES.fullmatch(word):
-        return []
-    return [word] if len(word) > 1 and word not in _KANA_FUNCTION and piece not in _KANA_FUNCTION else []
-
-
-def _han_terms(piece: str) -> list[str]:
-    """A run of characters cut at words that join others; a longer such word is a term, a character is none."""
-    found, at = [], 0
-    for match in breaks().finditer(piece):
-        found += [piece[at : match.start()], match.group() if len(match.group()) > 1 else ""]
-        at = match.end()
-    trimmed = ("".join(c for c in each if c not in _HAN_FUNCTION) for each in [*found, piece[at:]])
-    return [each for each in trimmed if each]
-
-
-@lru_cache(maxsize=8192)
-def _korean_terms(word: str) -> tuple[str, ...]:
-    if word in _KOREAN_FUNCTION:
-        return ()
-    verb = _KOREAN_ENDING.sub("", word)
-    stem = (
-        verb if verb and verb != word else min((each for each in stems(word) if len(each) > 1), key=len, default=word)
-    )
-    return (stem,) if stem and stem not in _KOREAN_FUNCTION else ()
-
-
-@lru_cache(maxsize=8192)
-def _spaced_terms(word: str) -> tuple[str, ...]:
-    found = [
-        stemmed
-        for stemmed in segment(word).words
-        if not is_stopword(stemmed) and stemmed not in _FUNCTION and word != "s"
-    ]
-    return tuple(each for each in found if each != BOUNDARY)

@@ -94,6 +94,7 @@ class Conflicts:
 def _compare_batch(connection: Connection, through: int) -> int:
     query = select(_f.pk).where(_f.pk > through).order_by(_f.pk).limit(BATCH)
     batch = list(connection.execute(query).scalars().all())
+    connection.execute(delete(fact_conflicts).where(_c.newer_pk.in_(batch) | _c.older_pk.in_(batch)))
     _add_slots(connection, batch)
     _compare(connection, batch)
     reached = batch[-1] if len(batch) == BATCH else max(state.read(connection).newest, through)

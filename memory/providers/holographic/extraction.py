@@ -16,6 +16,8 @@ from memory.context import sanitize
 from memory.providers.holographic.memorable import FORMS, GENERAL, KEEP, LEAD_IN, QUESTION, REPORTED, REQUEST
 
 MIN_FACT_CHARS, MAX_FACT_CHARS = 4, 300
+# A clause of a script with spaces has at least so many words.
+MIN_CLAUSE_WORDS = 3
 # A message is read up to here; a longer one is a pasted document.
 MAX_MESSAGE_CHARS = 20_000
 MAX_FACTS = 100
@@ -119,7 +121,7 @@ def _kept(sentence: str) -> str:
     """What the sentence asks to be remembered; empty when it asks nothing of the kind."""
     for pattern in _keep_patterns():
         match = pattern.match(sentence)
-        if match and _fits(fact := match.group("fact")):
+        if match and _fits(fact := match.group("fact")) and _is_clause(fact):
             return fact
     return ""
 
@@ -137,6 +139,11 @@ def _category(sentence: str) -> str:
 
 def _fits(fact: str) -> bool:
     return MIN_FACT_CHARS <= len(fact.strip()) <= MAX_FACT_CHARS and not QUESTION.search(fact)
+
+
+def _is_clause(fact: str) -> bool:
+    """Whether this can be a statement: "the details" in "remember the details" can't."""
+    return len(fact.split()) >= MIN_CLAUSE_WORDS or not fact.isascii()
 
 
 def _trimmed(fact: str) -> str:

@@ -19,6 +19,8 @@ _GIVEN = frozenset(
     "빈빛사산삼상새샘생서석선설섭성세소솔송수숙순술슬승시신실심아안애양언여연열영예오옥온완용우욱운웅원월유윤율으은을음의이익인일임자장재전정"
     "제조종주준중지진차찬창채천철청초춘충치칠태택판평표푸하학한해행향허혁현형혜호홍화환황효후훈휘흥희힘"
 )
+# Last syllables that are more often a particle or the end of a verb than the end of a name without either.
+_LIKE_PARTICLES = frozenset("은는이가을를의도로에지고다며면서만")
 _ORDINARY = frozenset(
     words(
         """
@@ -121,7 +123,10 @@ def _person_length(word: str) -> int:
     compound = word.startswith(_COMPOUND)
     fitting = [length for length in ((3, 4) if compound else (3,)) if _is_person(word, length, 2 if compound else 1)]
     # 남궁민은 is 남궁민 with a particle rather than a longer name without one.
-    return next((length for length in fitting if length < len(word)), fitting[-1] if fitting else 0)
+    particle_follows = next((length for length in fitting if length < len(word)), 0)
+    if particle_follows or not fitting or word[-1] in _LIKE_PARTICLES:
+        return particle_follows  # 고향은 is 고향 with a particle rather than a name
+    return fitting[-1]
 
 
 def _is_person(word: str, length: int, surname: int) -> bool:

@@ -24,7 +24,7 @@ USER, PROJECT, GENERAL = "user_pref", "project", "general"
 
 LEAD_IN = re.compile(
     r"^(?:(?:(?:by the way|btw|fyi|also|and|so|well|ok(?:ay)?|actually|just so you know|hi|hello|hey|thanks|"
-    r"please|oh|yes|no"
+    r"please|oh|yes|no|yeah|yep|yup|nope|cool|wow|great|nice|sure|haha|lol|right|honestly|sorry|of course"
     r"|for the record|übrigens|bitte|au fait|s'il te pla[iî]t|por cierto|por favor|ali[aá]s|кстати|пожалуйста)(?!\w)"
     r"|对了|另外|顺便说一下|还有|好的|你好|请你?|麻烦你?|ちなみに|あと|参考まで|참고로|그리고|कृपया|"
     r"من فضلك)[\s,，、:：!！-]*)+",
@@ -72,7 +72,8 @@ KEEP = (
 
 # What is liked or avoided, and is no request or remark about what was just said.
 _NO_REMARK = (
-    r"(?!(?:this|that|these|those|it|the (?:idea|plan|way|approach|look)|your?|how|what|where|to see|them|him|her)\b)"
+    r"(?!(?:this|that|these|those|it|the (?:idea|plan|way|approach|look)|your?|how|what|where|to see|them|him|her)\b"
+    r"|to\W*$)"
 )
 _NO_REMARK_ZH = "(?!这|那|你|您|它|吗)"
 
@@ -81,7 +82,7 @@ FORMS = (
         USER,
         rf"(?:i|we) (?:(?:really|much|strongly|still|generally|usually|always|now|also) )*(?:prefer|love|hate|"
         rf"dislike|like|enjoy|can'?t stand) {_NO_REMARK}\S.*",
-        rf"i (?:do not|don'?t|never|no longer) (?:like|want|use|eat|drink|work|need|enjoy) {_NO_REMARK}\S.*",
+        rf"i (?:do not|don'?t|never|no longer) (?:like|use|eat|drink|work|enjoy) {_NO_REMARK}\S.*",
         r"i (?:always|never|usually|mostly|only) (?!mind|said|thought|see|saw|get\b)\S.*",
         r"i(?:'m| am) (?:allergic|vegetarian|vegan|based|left-handed|right-handed|colou?r[- ]?blind|a |an |from |"
         r"in the |lactose)\b.*",

@@ -159,6 +159,7 @@ class HolographicProvider(MemoryProvider):
         if opened.settings.auto_extract:
             opened.extract(messages)
         opened.store.flush()
+        opened.store.conflicts.catch_up()  # while nobody waits, so that the tool has few to compare
 
     def on_pre_compress(self, messages: list[Message], *, require_checkpoint: bool = False) -> str:
         """Keep the facts that the user stated, as `on_session_end`, or because the host requires a checkpoint.

@@ -107,7 +107,7 @@ _UNIT_NAMES = {
 # What makes a number a name: sprint 12, room 4, 第3次, 4号会议室, 3번째.
 _NAMED_BY = re.compile(
     r"(?:sprint|room|ticket|issue|version|chapter|phase|step|floor|gate|line|flight|bus|route|task|bug|pr|no\.?|"
-    r"#|v|第|스프린트) ?$"
+    r"#|v|第|(?<!이)제|스프린트) ?$"
 )
 _NAMES = re.compile(" ?(?:号会|号楼|号线|號|号|番目|번째|次迭代|スプリント|회차|기 )")
 

@@ -1,0 +1,57 @@
+"""What the memory providers of a home keep outside of it, for backups: entry-point group `hermes_state.backup_paths`.
+
+Each provider that the settings name, of the home and of its profiles, is loaded and asked; none is started.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from memory.discovery import Discovery
+from memory.errors import MemoryFault
+from memory.settings import MemorySettings
+from memory.signatures import Adapted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# A provider that has not answered by then is left behind and reported: a backup must not wait for one. [seconds]
+DEADLINE_S = 10.0
+
+
+def backup_paths(home: Path) -> Iterator[str]:
+    """The paths, as the providers name them.
+
+    Raises:
+        MemoryFault: after all others: some could not be asked; names them with their reasons.
+    """
+    failures: list[str] = []
+    for root in (home, *sorted(path for path in (home / "profiles").glob("*") if path.is_dir())):
+        if not (root / "config.yaml").is_file():
+            continue
+        for name in MemorySettings.load(root).external:
+            answer = _asked(root, name)
+            if isinstance(answer, list):
+                yield from answer
+            else:
+                failures.append(f"{name}: {answer}")
+    if failures:
+        raise MemoryFault("; ".join(failures))
+
+
+def _asked(home: Path, name: str) -> list[str] | str:
+    """What a provider says; or why it says nothing."""
+    answers: list[list[str] | str] = []
+
+    def ask() -> None:
+        try:
+            answers.append(Adapted(Discovery(home).load(name)).backup_paths())
+        except Exception as error:  # noqa: BLE001  a plug-in may raise anything; the reason is kept and reported
+            answers.append(f"{type(error).__name__}: {error}")
+
+    thread = threading.Thread(target=ask, name=f"backup_paths {name}", daemon=True)
+    thread.start()
+    thread.join(DEADLINE_S)
+    return answers[0] if answers else f"it has not answered within {DEADLINE_S:.0f} s"
