@@ -40,13 +40,13 @@ def postgres() -> Iterator[str]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test with a store runs on both engines, unless it is about what only SQLite has."""
-    if "where" in metafunc.fixturenames:
+    if "store_at" in metafunc.fixturenames:
         only = metafunc.definition.get_closest_marker("sqlite_only")
-        metafunc.parametrize("where", ENGINES[:1] if only else ENGINES, indirect=True)
+        metafunc.parametrize("store_at", ENGINES[:1] if only else ENGINES, indirect=True)
 
 
 @pytest.fixture
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def store_at(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a store is to be: a file, or a store of the PostgreSQL database."""
     if request.param == "sqlite":
         return str(tmp_path / "store.db")

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def db(where: str) -> Iterator[SessionDB]:
-    with SessionDB.open(where) as store:
+def db(store_at: str) -> Iterator[SessionDB]:
+    with SessionDB.open(store_at) as store:
         yield store
 
 

@@ -135,7 +135,7 @@ def test_an_interrupted_rebuild_is_reported_and_goes_on(
     assert db.search.index.pending() == 0
 
 
-def test_kill_during_catch_up_and_rebuild(db: SessionDB, say: Say, where: str) -> None:
+def test_kill_during_catch_up_and_rebuild(db: SessionDB, say: Say, store_at: str) -> None:
     """A process killed at any moment leaves an index that says truly how far it goes."""
     for _ in range(10):
         say(*(f"rho {n} " + "filler words here " * 20 for n in range(100)))
@@ -150,7 +150,7 @@ def test_kill_during_catch_up_and_rebuild(db: SessionDB, say: Say, where: str) -
     """
     for delay in (0.02, 0.1, 0.25):
         child = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(program), where],
+            [sys.executable, "-c", textwrap.dedent(program), store_at],
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
@@ -253,12 +253,12 @@ def test_without_fts5_messages_are_read(db: SessionDB, say: Say, monkeypatch: py
             assert any("without FTS5" in reason for reason in hits.degraded)
 
 
-def test_a_read_only_store_is_searched_to_its_end(db: SessionDB, say: Say, where: str) -> None:
+def test_a_read_only_store_is_searched_to_its_end(db: SessionDB, say: Say, store_at: str) -> None:
     """What a read-only handle cannot index it reads, and says so."""
     session = say("psi one")
     db.search.messages("psi")
     db.messages.append(session, role="user", content="psi two")
-    with SessionDB.open(where, read_only=True) as reader:
+    with SessionDB.open(store_at, read_only=True) as reader:
         hits = reader.search.messages("psi")
         assert len(hits) == 2
         assert hits.degraded == ("1 messages are not in the index yet and were read one by one.",)

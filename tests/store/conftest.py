@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def db(where: str) -> Iterator[SessionDB]:
+def db(store_at: str) -> Iterator[SessionDB]:
     """An empty store, closed after the test."""
-    with SessionDB.open(where, synchronous="NORMAL") as store:
+    with SessionDB.open(store_at, synchronous="NORMAL") as store:
         yield store

@@ -225,11 +225,11 @@ def test_a_lease_expires_without_a_heartbeat(db: SessionDB) -> None:
     assert not db.leases.heartbeat("job", "a")
 
 
-def test_a_dead_owner_is_noticed_at_once(db: SessionDB, where: str) -> None:
+def test_a_dead_owner_is_noticed_at_once(db: SessionDB, store_at: str) -> None:
     """A process of this machine that was killed holds nothing, however long its lease had to go."""
     code = (
         "import os, sys; from hermes_state.store import SessionDB\n"
-        f"SessionDB.open({where!r}).leases.acquire('job', 'dead', ttl_s=3600); os.kill(os.getpid(), 9)"
+        f"SessionDB.open({store_at!r}).leases.acquire('job', 'dead', ttl_s=3600); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
     assert db.leases.holder("job") is None

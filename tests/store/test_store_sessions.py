@@ -422,11 +422,11 @@ def test_a_list_costs_no_more_than_its_page(db: SessionDB) -> None:
 # --- the handle -------------------------------------------------------------------------------------------------
 
 
-def test_a_read_only_handle_writes_nothing(db: SessionDB, where: str) -> None:
+def test_a_read_only_handle_writes_nothing(db: SessionDB, store_at: str) -> None:
     """Every change raises; every read works."""
     db.sessions.create("s", source="cli", title="t")
     db.messages.append("s", role="user", content="x")
-    with SessionDB.open(where, read_only=True) as reader:
+    with SessionDB.open(store_at, read_only=True) as reader:
         assert reader.sessions.get("s").title == "t"
         assert [m.content for m in reader.messages.list("s")] == ["x"]
         assert reader.sessions.delete("s", dry_run=True).deleted == ("s",)
@@ -558,8 +558,8 @@ def test_a_hand_over_is_claimed_once(db: SessionDB) -> None:
     assert db.handoffs.pending() == []
 
 
-def test_the_store_keeps_its_name(db: SessionDB, where: str) -> None:
+def test_the_store_keeps_its_name(db: SessionDB, store_at: str) -> None:
     """A random identity that stays with the file."""
     name = db.store_id
-    with SessionDB.open(where) as other:
+    with SessionDB.open(store_at) as other:
         assert other.store_id == name

@@ -8,8 +8,8 @@ from hermes_state import SessionDB
 from hermes_state.errors import SessionNotFound, StoreBusy
 
 
-def test_what_a_block_writes_is_seen_by_others_only_when_it_ends(db: SessionDB, where: str) -> None:
-    with SessionDB.open(where) as other:
+def test_what_a_block_writes_is_seen_by_others_only_when_it_ends(db: SessionDB, store_at: str) -> None:
+    with SessionDB.open(store_at) as other:
         with db.transaction():
             session = db.sessions.create(source="cli", title="部署")
             db.messages.append(session.id, role="user", content="升级 redis")
@@ -42,8 +42,8 @@ def test_a_call_that_fails_inside_takes_back_only_itself(db: SessionDB) -> None:
     assert [message.content for message in db.messages.list(session)] == ["stays", "stays too"]
 
 
-def test_another_process_may_write_only_after_it(db: SessionDB, where: str) -> None:
-    with SessionDB.open(where, busy_budget_s=0.05) as other:
+def test_another_process_may_write_only_after_it(db: SessionDB, store_at: str) -> None:
+    with SessionDB.open(store_at, busy_budget_s=0.05) as other:
         session = other.sessions.create(source="cli").id
         with db.transaction():
             db.messages.append(session, role="user", content="first")
