@@ -175,7 +175,9 @@ class Boundaries:
         if parts.spoke and parts.opening is None and parts.cadence.is_worth_a_flush():
             request = assemble(parts.system_prompt(), parts.transcript)
             parts.reviewer.start(Due(memory=True), parts.cadence, request, parts.session_id)
-        parts.reviewer.wait(FLUSH_TIMEOUT_S)
+        if not parts.reviewer.wait(0):
+            parts.surface.notice("a review of the conversation ends, so that what matters is kept")
+            parts.reviewer.wait(FLUSH_TIMEOUT_S)
 
     def _tell_end(self, reason: str) -> None:
         parts = self._parts

@@ -8,18 +8,23 @@ from hermes_state.errors import InvalidValue
 from memory.agent.model.openai import OpenAIModel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memory.agent.model import Model
     from memory.agent.settings import ModelSettings
     from memory.settings import MemorySettings
 
 
-def connect(chosen: ModelSettings) -> Model:
+def connect(chosen: ModelSettings, *, on_wait: Callable[[str], object] = lambda _words: None) -> Model:
     """The model that these settings name. Nothing is asked yet.
+
+    Args:
+        on_wait: is told why there is a wait, before a busy endpoint is asked again.
 
     Raises:
         InvalidValue: the base URL is none.
     """
-    return OpenAIModel(chosen.name, base_url=chosen.base_url, api_key=chosen.api_key or None)
+    return OpenAIModel(chosen.name, base_url=chosen.base_url, api_key=chosen.api_key or None, on_wait=on_wait)
 
 
 def connect_review(chosen: ModelSettings, settings: MemorySettings) -> Model | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.errors import HermesStateError
+from memory.agent.cadence import Due
 from memory.agent.content import text_of, with_text
 from memory.agent.failures import ContextTooLong, ModelAborted
 from memory.agent.loop import Loop, Outcome
@@ -108,13 +109,16 @@ class Turn:
                 return
 
     def _compress(self) -> bool:
-        """Compress now; whether anything came of it."""
-        done = self._parts.compressor.compress(self._parts.transcript)
+        """Compress now; whether anything came of it. What was not reviewed yet is reviewed beside it."""
+        parts = self._parts
+        if parts.cadence.is_worth_a_flush():
+            self._reviewing = parts.reviewer.start(Due(memory=True), parts.cadence, self._request(), parts.session_id)
+        done = parts.compressor.compress(parts.transcript)
         if done is None:
             return False
         self._compressed = done
-        self._parts.prompt.rebuild(done.session_id)
-        self._parts.surface.notice(f"compressed: {done.summarised} messages became a summary")
+        parts.prompt.rebuild(done.session_id)
+        parts.surface.notice(f"compressed: {done.summarised} messages became a summary")
         return True
 
     def _request_tokens(self) -> int:
@@ -234,7 +238,7 @@ class Turn:
         asked = asks_to_remember(self._text) and not self._outcome.wrote_memory
         due = parts.cadence.due(asked=asked, skills=parts.reviewer.reviews_skills)
         if due and self._outcome.text:
-            self._reviewing = parts.reviewer.start(due, parts.cadence, self._request(), parts.session_id)
+            self._reviewing |= parts.reviewer.start(due, parts.cadence, self._request(), parts.session_id)
 
     def _answer(self, *, interrupted: bool = False) -> Answer:
         facts: dict[str, Any] = {"tools": tuple(self._outcome.tools), "saved": tuple(self._outcome.saved)}

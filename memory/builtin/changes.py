@@ -183,7 +183,8 @@ class Outcome:
 
     Attributes:
         changes: what changed, in order; empty when everything was there already.
-        notes: what was left out or is worth knowing, in words.
+        notes: what was left out, in words.
+        warnings: what somebody should know about what was written.
         usage: how full each file is now that was written to.
         counts: how many entries each of them has.
         batch: names the changes for `undo`; empty when nothing changed.
@@ -194,6 +195,7 @@ class Outcome:
 
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     usage: Mapping[str, Usage] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     batch: str = ""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from hermes_state import memory_index
 from hermes_state.errors import InvalidValue, StoreDamaged
 from hermes_state.home import resolve_home
 from memory.builtin import archive, ledger
-from memory.builtin.approval import APPROVED, REJECTED, Approval, Proposals
-from memory.builtin.changes import Outcome
+from memory.builtin.approval import APPROVED, REJECTED, Approval, Proposals, without_secrets
+from memory.builtin.changes import Operation, Outcome
 from memory.builtin.entries import FILES, TARGETS, memory_id
 from memory.builtin.files import LOCK_S, MemoryFile
 from memory.builtin.finding import in_files
@@ -23,7 +23,7 @@ from memory.errors import EntryNotFound, MemoryFault, WriteDenied
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hermes_state.store import SessionDB
     from memory.builtin.approval import Proposal
     from memory.builtin.archive import Event, Memory
-    from memory.builtin.changes import Change, Operation, Origin
+    from memory.builtin.changes import Change, Origin
     from memory.builtin.entries import Entry
     from memory.settings import MemorySettings
 
@@ -73,7 +73,8 @@ class BuiltinMemory:
 
     Args:
         home: the agent home; None: `$HERMES_HOME`, else `~/.hermes`.
-        db: the store that keeps the history; without one there is no search of what left the files, and no undo.
+        db: the store that keeps the history; without one there is no search of what left the files, and no undo. One
+            that takes secrets out of what it stores has them taken out of what is written here.
         limits: characters the files may hold.
         approval: whether writes need a person's yes.
         shown: the targets that are switched on: in the prompt, and for the tool.
@@ -95,8 +96,9 @@ class BuiltinMemory:
         self.shown = tuple(target for target in TARGETS if target in shown)
         self.approval = Approval(required=approval) if isinstance(approval, bool) else approval
         self._engine: Engine | None = None if db is None else db.engine
+        self._redact = db is not None and db.redact
         files = {target: MemoryFile(self.home / FOLDER / name, lock_s=lock_s) for target, name in FILES.items()}
-        self._files = WorkingSet(files, self.limits, self._engine)
+        self._files = WorkingSet(files, self.limits, self._engine, redact=self._redact)
         self._proposals = Proposals(self._engine, self.home / PENDING_FOLDER)
         self._snapshot: str | None = None
 
@@ -161,10 +163,11 @@ class BuiltinMemory:
         """Call a function with every change after it was made, edits by others included (`Change.origin` tells)."""
         self._files.listeners.append(listener)
 
-    def apply(self, operations: Sequence[Operation], *, origin: Origin | None = None) -> Outcome:
+    def apply(self, operations: Sequence[Operation | Mapping[str, Any]], *, origin: Origin | None = None) -> Outcome:
         """Take operations: all of them, or an error and none.
 
         Args:
+            operations: as `Operation`, or as the mappings that `Operation.of` reads.
             origin: who wrote, in which session, by which call.
 
         Raises:
@@ -174,14 +177,17 @@ class BuiltinMemory:
         """
         if not operations:
             raise InvalidValue("there is nothing to do: no operations were given")
+        wanted = [each if isinstance(each, Operation) else Operation.of(each) for each in operations]
         if self.approval.required:
             # What can't be done is not asked for.
-            self._files.plan(_targets(operations), lambda plan: plan.run(operations))
+            self._files.plan(_targets(wanted), lambda plan: plan.run(wanted))
             if self.approval.ask is None:
-                return Outcome(proposal=self._proposals.stage(operations, origin or {}))
-            if not self.approval.ask(operations):
+                if self._redact:
+                    wanted = [without_secrets(each) for each in wanted]
+                return Outcome(proposal=self._proposals.stage(wanted, origin or {}))
+            if not self.approval.ask(wanted):
                 raise WriteDenied
-        return self._files.change(_targets(operations), lambda plan: plan.run(operations), origin or {})
+        return self._files.change(_targets(wanted), lambda plan: plan.run(wanted), origin or {})
 
     def find(self, operation: Operation) -> str:
         """The id of the entry in its file that an operation means; nothing is changed.

@@ -68,11 +68,15 @@ class Plan:
         entries: the entries of each target, as they will be.
         changes: what the operations did so far.
         notes: what they left out.
+        warnings: what somebody should know about what they did.
+        redact: put placeholders in the place of keys, tokens and passwords.
     """
 
     entries: dict[str, list[Entry]]
     changes: list[Change] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    redact: bool = False
 
     def run(self, operations: Sequence[Operation]) -> None:
         """Take the operations in order.
@@ -114,8 +118,7 @@ class Plan:
                 raise InvalidValue(f"unknown action {operation.action!r}")
 
     def _add(self, operation: Operation) -> None:
-        entry = new_entry(operation.content)
-        check_safe(entry.text)
+        entry = self._checked(new_entry(operation.content))
         entries = self.entries[operation.target]
         same = next((known for known in entries if is_same(known.text, entry.text)), None)
         if same is not None:
@@ -137,7 +140,7 @@ class Plan:
         after = new_entry(operation.content if is_whole else _spliced(before.text, place, operation.content))
         if before.is_odd and not is_whole:
             raise InvalidValue("the entry has bytes that are no UTF-8", hint="replace it as a whole, by its id")
-        check_safe(after.text)
+        after = self._checked(after)
         if after == before:
             self.notes.append(f"Entry is so already: {before.text}")
             return
@@ -148,6 +151,20 @@ class Plan:
         else:
             entries[place.index] = after
             self._changed(operation, place.index, before, after, action="replace")
+
+    def _checked(self, entry: Entry) -> Entry:
+        """A new entry that may go into the prompt; without its secrets, if they are not to be kept."""
+        from hermes_state.redact import redact_text  # its patterns cost 10 ms to compile
+
+        check_safe(entry.text)
+        cleaned = redact_text(entry.text)
+        if cleaned == entry.text:
+            return entry
+        if self.redact:
+            self.warnings.append("The entry held a secret; a placeholder was saved in its place.")
+            return new_entry(cleaned)
+        self.warnings.append("The entry seems to hold a secret; memory is sent to the model with every request.")
+        return entry
 
     def _changed(
         self, operation: Operation, index: int, before: Entry | None, after: Entry | None, *, action: str = ""

@@ -60,12 +60,14 @@ def saved(outcome: Outcome, *, target: str) -> Reply:
         reply["batch"] = outcome.batch
     if outcome.degraded:
         reply["history"] = f"The file is written; its history will be noted later: {outcome.degraded}"
+    warnings = list(outcome.warnings)
     full = [name for name, each in outcome.usage.items() if each.is_nearly_full]
-    if full:
-        reply["warning"] = " ".join(
-            f"{name} is nearly full: {outcome.usage[name]}. Merge, shorten, archive or remove entries before you add."
-            for name in full
-        )
+    warnings += [
+        f"{name} is nearly full: {outcome.usage[name]}. Merge, shorten, archive or remove entries before you add."
+        for name in full
+    ]
+    if warnings:
+        reply["warning"] = " ".join(warnings)
     return reply
 
 

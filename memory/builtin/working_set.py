@@ -44,10 +44,14 @@ class WorkingSet:
     Args:
         files: by target.
         engine: of the store; None: there is none.
+        redact: put placeholders in the place of keys, tokens and passwords that are written.
     """
 
-    def __init__(self, files: Mapping[str, MemoryFile], limits: Limits, engine: Engine | None) -> None:
+    def __init__(
+        self, files: Mapping[str, MemoryFile], limits: Limits, engine: Engine | None, *, redact: bool = False
+    ) -> None:
         self._files = files
+        self._redact = redact
         self._limits = limits
         self._engine = engine
         self._changing = threading.RLock()
@@ -71,7 +75,7 @@ class WorkingSet:
         """
         data = {target: self._files[target].read() for target in targets}
         before = {target: parse(held).entries for target, held in data.items()}
-        plan = Plan({target: list(entries) for target, entries in before.items()})
+        plan = Plan({target: list(entries) for target, entries in before.items()}, redact=self._redact)
         work(plan)
         plan.check_limits(before, self._limits)
         return plan, data
@@ -100,6 +104,7 @@ class WorkingSet:
         return Outcome(
             changes=changes,
             notes=tuple(plan.notes),
+            warnings=tuple(plan.warnings),
             usage={target: Usage.of(plan.entries[target], self._limits.of(target)) for target in targets},
             counts={target: len(plan.entries[target]) for target in targets},
             batch=batch,

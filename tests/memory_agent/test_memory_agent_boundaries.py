@@ -239,7 +239,7 @@ else:
 """
 
 
-@pytest.mark.parametrize("how", ["exit", "sigterm", "sighup"])
+@pytest.mark.parametrize("how", ["exit", "sighup"])
 def test_b088_by_signal_and_at_the_interpreter_s_exit(tmp_path: Path, how: str) -> None:
     log = tmp_path / "log"
     script = _ENDS.format(tests=os.path.dirname(__file__), home=str(tmp_path / "home"))  # noqa: PTH120

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -196,37 +197,43 @@ def test_terminal_sequences_of_a_model_do_nothing(home: Path, endpoint: Endpoint
     assert once(home, "-q", "say something red, please")[1] == "red\n"
 
 
+def test_the_example_of_the_documentation(endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agent.md").read_text(encoding="utf-8")
+    example = page.split("```python\n", 1)[1].split("```", 1)[0]
+    assert len(example.split("\n\n")[-1].splitlines()) <= 10
+    endpoint.will(says("Try the lentils."))
+    exec(example.replace("http://localhost:11434/v1", endpoint.url), {})
+    assert capsys.readouterr().out == "Try the lentils.\n"
+    gc.collect()
+
+
 # --- a terminal -------------------------------------------------------------------------------------------------
 
 
 def test_a_conversation(home: Path, endpoint: Endpoint) -> None:
-    endpoint.will(says("Hello Ana! 👋🏽"), says("Ana, of course."))
+    endpoint.will(
+        says("Hello Ana! 👋🏽"), calls("memory", action="add", target="user", content="Is vegan"), says("Noted.")
+    )
     talk = Talk(home)
     assert "Hello Ana! 👋🏽" in talk.say("I am Ana, nice to meet you")
-    assert "Ana, of course." in talk.say("who am I?")
-    assert "titled garden" in talk.say("/title garden")
-    ending = talk.leave()
-    assert "hermes-state chat --resume" in ending
-    resumed = Talk(home, "--resume", "garden")
-    resumed.say("and now, what is next?")
-    resumed.leave()
-    assert [m["content"] for m in endpoint.asked[-1]["messages"][1:]] == [
-        "I am Ana, nice to meet you",
-        "Hello Ana! 👋🏽",
-        "who am I?",
-        "Ana, of course.",
-        "and now, what is next?",
-    ]
-
-
-def test_memories_are_shown_searched_and_taken_back(home: Path, endpoint: Endpoint) -> None:
-    endpoint.will(calls("memory", action="add", target="user", content="Is vegan"), says("Noted."))
-    talk = Talk(home)
     assert "💾 user: + Is vegan" in talk.say("I am vegan, by the way")
     assert "Is vegan" in talk.say("/memory")
     assert "Is vegan" in talk.say("/memory vegan")
-    assert "remove" in talk.say("/memory undo")
-    talk.leave()
+    assert "titled garden" in talk.say("/title garden")
+    assert "hermes-state chat --resume" in talk.leave()
+    resumed = Talk(home, "--resume", "garden")
+    resumed.say("and now, what is next?")
+    assert "remove" in resumed.say("/memory undo")
+    resumed.leave()
+    said = [m["content"] for m in endpoint.asked[-1]["messages"][1:] if m["role"] != "tool"]
+    assert said == [
+        "I am Ana, nice to meet you",
+        "Hello Ana! 👋🏽",
+        "I am vegan, by the way",
+        None,
+        "Noted.",
+        "and now, what is next?",
+    ]
     assert "Is vegan" not in (home / "memories" / "USER.md").read_text(encoding="utf-8")
 
 
@@ -259,41 +266,33 @@ def test_slash_commands_errors_and_long_lines(home: Path, endpoint: Endpoint) ->
 
 
 @pytest.fixture
-def slow(endpoint: Endpoint) -> Iterator[tuple[threading.Event, threading.Event]]:
-    """An answer that stops in the middle until it is let go."""
-    begun, hold = threading.Event(), threading.Event()
-    endpoint.will(Scene(chunks=(delta(content="Once upon a ti"), delta(content="me")), begun=begun, hold=hold))
-    yield begun, hold
+def slow(endpoint: Endpoint) -> Iterator[Scene]:
+    """An answer that stops in the middle until the test is over."""
+    hold = threading.Event()
+    yield Scene(chunks=(delta(content="Once upon a ti"), delta(content="me")), hold=hold)
     hold.set()
 
 
-def test_ctrl_c_ends_the_answer_and_keeps_what_was_said(
-    home: Path, endpoint: Endpoint, slow: tuple[threading.Event, threading.Event]
-) -> None:
+def test_ctrl_c_and_kill_in_the_middle_of_an_answer(home: Path, endpoint: Endpoint, slow: Scene) -> None:
+    endpoint.will(slow, says("All is well."), slow)
     talk = Talk(home)
     talk.child.sendline("tell me a long story")
     talk.child.expect("Once upon a ti")
     talk.child.sendintr()
     assert "interrupted" in talk.ready()
-    endpoint.will(says("All is well."))
     assert "All is well." in talk.say("are you all right?")
-    talk.leave()
-    assert stored(home)[:2] == [
-        ("user", "tell me a long story", None),
-        ("assistant", "Once upon a ti", "interrupted"),
-    ]
-
-
-def test_killed_in_the_middle_of_an_answer(
-    home: Path, endpoint: Endpoint, slow: tuple[threading.Event, threading.Event]
-) -> None:
-    talk = Talk(home)
-    talk.child.sendline("tell me a long story")
+    talk.child.sendline("tell me another story")
     talk.child.expect("Once upon a ti")
     talk.child.kill(signal.SIGKILL)
     talk.child.expect(pexpect.EOF)
     talk.child.close()
-    assert stored(home)[0] == ("user", "tell me a long story", None)
+    assert stored(home) == [
+        ("user", "tell me a long story", None),
+        ("assistant", "Once upon a ti", "interrupted"),
+        ("user", "are you all right?", None),
+        ("assistant", "All is well.", "stop"),
+        ("user", "tell me another story", None),
+    ]
     with SessionDB.open(home=home) as db:
         (session,) = db.sessions.list()
     endpoint.will(says("Where were we?"))
@@ -312,9 +311,8 @@ def ended_by_sigterm(talk: Talk, home: Path) -> None:
     assert session.end_reason == "close"
 
 
-def test_sigterm_in_the_middle_of_an_answer(
-    home: Path, endpoint: Endpoint, slow: tuple[threading.Event, threading.Event]
-) -> None:
+def test_sigterm_in_the_middle_of_an_answer(home: Path, endpoint: Endpoint, slow: Scene) -> None:
+    endpoint.will(slow)
     talk = Talk(home)
     talk.child.sendline("tell me a long story")
     talk.child.expect("Once upon a ti")

@@ -114,6 +114,26 @@ def test_a_long_conversation_is_compressed_before_the_turn(db: SessionDB) -> Non
     assert any("summary" in notice for notice in notices)
 
 
+def test_what_was_not_reviewed_yet_is_reviewed_beside_the_compression(db: SessionDB) -> None:
+    model, reviewer = ScriptedModel(["a " * 1000, "b " * 1000, SUMMARY, "c"]), ScriptedModel(otherwise="Nothing.")
+    chosen = MemorySettings(nudge_interval=0, flush_min_turns=2, protect_last_n=2)
+    with Agent(
+        db,
+        model,
+        memory=Recorder(),
+        settings=chosen,
+        context_tokens=2500,
+        instructions="B",
+        review_model=reviewer,
+    ) as agent:
+        talked(agent, 2)
+        answer = agent.turn("third, with a few words")
+        assert answer.compressed is not None
+        assert answer.reviewing
+        assert agent.reviewer.wait(10)
+        assert "question number 0" in str(reviewer.asked[0].messages)
+
+
 def test_a_failing_summary_costs_no_turn(db: SessionDB) -> None:
     model = ScriptedModel(["a " * 1000, "b " * 1000, ModelUnreachable("gone"), "c"])
     notices: list[str] = []
@@ -231,8 +251,6 @@ agent = Agent(db, model, memory=memory, settings=MemorySettings(
 for n in range(4):
     agent.turn(f"question number {{n}}, with some words")
 print(agent.session_id, flush=True)
-if step == "extract":
-    memory.on_pre_compress = die
 if step == "rewrite":
     db.messages.compact = db.lineage.rotate = die
 if step == "release":
@@ -245,7 +263,7 @@ agent.compress()
 
 @pytest.mark.parametrize(
     ("step", "in_place"),
-    [("extract", "0"), ("summary", "0"), ("rewrite", "0"), ("rewrite", "1"), ("release", "0"), ("switch", "1")],
+    [("summary", "0"), ("rewrite", "0"), ("rewrite", "1"), ("release", "0"), ("switch", "1")],
 )
 def test_killed_at_any_step_the_conversation_goes_on(tmp_path: Path, step: str, in_place: str) -> None:
     home = tmp_path / "home"

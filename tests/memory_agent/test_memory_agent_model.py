@@ -167,6 +167,16 @@ def test_a_busy_endpoint_is_asked_again(endpoint: Endpoint, model: OpenAIModel, 
     assert model.complete(HELLO).text == "now"
 
 
+def test_a_wait_is_told(endpoint: Endpoint) -> None:
+    told: list[str] = []
+    model = OpenAIModel("m", base_url=endpoint.url, patience=QUICK, on_wait=told.append)
+    endpoint.will(refuses(503, "loading model"), says("now"))
+    model.complete(HELLO)
+    model.close()
+    assert len(told) == 1
+    assert "loading model; asking again in 0 s" in told[0]
+
+
 def test_it_gives_up_in_the_end(endpoint: Endpoint, model: OpenAIModel) -> None:
     endpoint.otherwise = refuses(503, "loading model")
     with pytest.raises(ModelOverloaded, match="loading model") as caught:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from builtin_harness import caller, file_of, put
 
+from hermes_state import SessionDB
 from memory.builtin import BuiltinMemory, Limits, MemoryTool
 from memory.builtin.tool import SCHEMA
 
@@ -319,3 +320,26 @@ def test_the_schema_names_every_field_and_action() -> None:
         properties["action"]["enum"]
     )
     json.dumps(SCHEMA)
+
+
+SECRET = "the staging key is sk-proj-Zx81mQv0LrT5yKp2WnB7cD4eF6gH9jA3"
+
+
+def test_a_secret_is_kept_and_warned_of(call: Call, home: Path) -> None:
+    assert "secret" in call(action="add", content=SECRET)["warning"]
+    assert file_of(home).read_text() == SECRET
+
+
+def test_a_store_that_takes_secrets_out_keeps_them_out_of_memory(home: Path) -> None:
+    """Also while they wait for approval."""
+    with SessionDB.open(home=home, redact=True) as db:
+        reply = caller(BuiltinMemory(home, db))(action="add", content=SECRET)
+        gated = BuiltinMemory(home, db, approval=True)
+        gated.apply([{"action": "add", "content": f"and {SECRET}"}])
+        assert "[redacted:" in str(gated.pending()[0].operations[0].content)
+    assert "placeholder" in reply["warning"]
+    assert file_of(home).read_text().startswith("the staging key is [redacted:")
+
+
+def test_operations_may_be_mappings(memory: BuiltinMemory) -> None:
+    assert memory.apply([{"action": "add", "content": "one"}]).changes[0].content == "one"

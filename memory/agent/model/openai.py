@@ -7,7 +7,7 @@ import random
 import socket
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,7 @@ class OpenAIModel:
         api_key: sent as a bearer token; None: none is sent, as local servers like it.
         headers: more headers, e.g. those that OpenRouter ranks applications by.
         options: more fields of the request, e.g. `{"temperature": 0.2}`.
+        on_wait: is told why, and for how long, before the endpoint is asked again.
     """
 
     def __init__(
@@ -81,10 +82,12 @@ class OpenAIModel:
         headers: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
         patience: Patience | None = None,
+        on_wait: Callable[[str], object] = lambda _words: None,
     ) -> None:
         self.name = name
         self.base_url = endpoint(base_url)
         self._patience = patience or Patience()
+        self._on_wait = on_wait
         self._options = dict(options or {})
         self._refused: set[str] = set()
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
@@ -118,7 +121,9 @@ class OpenAIModel:
             except ModelFault as failure:
                 if not failure.retryable or assembly.has_spoken or attempt >= self._patience.retries:
                     raise
-                self._wait(failure.retry_after_s or self._patience.backoff(attempt), aborts)
+                pause_s = failure.retry_after_s or self._patience.backoff(attempt)
+                self._on_wait(f"{failure.message}; asking again in {pause_s:.0f} s")
+                self._wait(pause_s, aborts)
                 attempt += 1
 
     def abort(self) -> None:

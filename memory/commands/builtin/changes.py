@@ -141,7 +141,7 @@ def tell(invocation: Invocation, outcome: Outcome) -> None:
     for done in outcome.changes:
         texts = " → ".join(one_line(text) for text in (done.previous, done.content) if text)
         invocation.note(f"{done.action} {done.id} {done.target}: {texts}")
-    for note in outcome.notes:
+    for note in (*outcome.notes, *outcome.warnings):
         invocation.note(one_line(note))
     for name, usage in outcome.usage.items():
         if usage.is_nearly_full:

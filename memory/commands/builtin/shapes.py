@@ -78,6 +78,7 @@ def outcome(done: Outcome) -> dict[str, Any]:
         "batch": done.batch or None,
         "changes": [change(each) for each in done.changes],
         "notes": list(done.notes),
+        "warnings": list(done.warnings),
         "usage": {
             name: {"used": each.used, "limit": each.limit, "percent": each.percent} for name, each in done.usage.items()
         },
