@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 
 from hermes_state.schema import fact_entities, fact_vectors, facts
 from hermes_state.store import SessionDB
+from hermes_state.text import parse
 from memory.providers.holographic import rebuilding, state
 from memory.providers.holographic.records import NewFact
 from memory.providers.holographic.retrieval import Retrieval
@@ -82,7 +83,7 @@ def assert_whole(store: FactStore) -> int:
         assert set(connection.execute(select(fact_vectors.c.fact_pk)).scalars()) == pks
         linked = select(func.count(fact_entities.c.fact_pk.distinct()))
         assert connection.execute(linked).scalar_one() == len(pks)
-        found = store.index.matches(connection, 'words : "ticket"', limit=10_000)
+        found = store.index.matches(connection, parse("ticket").node, limit=10_000)
     assert set(found) == pks
     return len(pks)
 

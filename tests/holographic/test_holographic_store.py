@@ -13,7 +13,7 @@ from hermes_state.errors import InvalidValue
 from hermes_state.fact_index import INDEX
 from hermes_state.schema import entities, fact_entities, fact_slots, fact_vectors, facts
 from hermes_state.store import SessionDB
-from hermes_state.text import segment
+from hermes_state.text import parse
 from memory.providers.holographic import state
 from memory.providers.holographic.records import EVERYTHING, NewFact, Scope
 from memory.providers.holographic.store import FactExists, FactNotFound, FactStore
@@ -309,9 +309,5 @@ def _assert_consistent(store: FactStore) -> None:
         for row in connection.execute(select(facts)).all():
             word = row.content.split()[0]
             if word not in ("%", "'x'"):
-                assert row.pk in INDEX.matches(connection, f'words : "{_token(word)}"', limit=99), row.content
+                assert row.pk in INDEX.matches(connection, parse(word).node, limit=99), row.content
     assert sum(load.links for load in store.banks.loads()) == links
-
-
-def _token(word: str) -> str:
-    return " ".join(segment(word).words)
