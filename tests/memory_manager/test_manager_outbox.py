@@ -235,6 +235,21 @@ def test_only_the_newest_are_kept_for_a_provider_that_is_gone(db: SessionDB, mon
     two.close()
 
 
+def test_a_deleted_conversation_is_not_told(db: SessionDB) -> None:
+    """What was remembered of it by then stays."""
+    db.sessions.create("gone", source="cli")
+    outbox = Outbox(db.engine, attempts_max=5)
+    turn = Delivery(kind="sync_turn", session_id="gone", said={"user": "秘密", "assistant": "a"})
+    write = Delivery(kind="on_memory_write", session_id="gone", said={})
+    for delivery in (turn, write, Delivery(kind="sync_turn", session_id="other", said={})):
+        outbox.put("p", delivery)
+    db.sessions.delete("gone")
+    assert outbox.begin(turn) is False
+    assert outbox.begin(write) is True
+    assert waiting(db.engine)["p"].waiting == 2
+    outbox.close()
+
+
 JSON = st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3), max_leaves=4)
 
 
