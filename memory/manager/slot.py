@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from memory.context import sanitize
@@ -70,6 +71,7 @@ class Slot:
         self.asking = Breaker(failures=failures, cooldown_s=cooldown_s)
         self.telling = Breaker(failures=failures, cooldown_s=cooldown_s)
         self.caller = BoundedCaller(f"memory-{self.name}")
+        weakref.finalize(self, self.caller.close)  # for managers that nobody shut down
         self.teller = Teller(adapted, transcripts)
         self.lane = Lane(
             self.name,
