@@ -266,6 +266,12 @@ def test_plain_facts_that_can_both_hold_are_left_alone(line):
     assert found(*line.split(" | ")) is None
 
 
+def test_two_preferences_of_one_kind_share_a_slot_that_other_preferences_do_not_have():
+    others = [slots(f"I prefer {thing}") for thing in ("Vim", "dark mode", "spaces", "German", "sushi", "blue")]
+    shared = set(slots("I prefer tea")) & set(slots("I now prefer coffee"))
+    assert shared - {slot for each in others for slot in each}
+
+
 def test_the_order_of_two_facts_only_says_which_is_newer():
     one, other = Statement(1, "Dana lives in Oslo", 5), Statement(2, "Dana lives in Bergen", 3)
     first, second = compare(one, other), compare(other, one)

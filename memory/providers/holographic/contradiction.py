@@ -20,6 +20,8 @@ MIN_CONFIDENCE = 0.5
 _CONFIDENCE = {"preference": 0.9, "value": 0.9, "opposite": 0.85, "negation": 0.9, "number": 0.9, "date": 0.9}
 # Taken off when the things preferred are of no known kind, and for each term that only one statement has.
 _UNKNOWN_DOMAIN, _MORE_TERMS = 0.2, 0.15
+# Relations that have many values, of different kinds, so that a subject alone has too many of them.
+_BY_KIND = frozenset({"prefer", "like", "use", "change", "is"})
 # Attributes of which there can be many.
 _MANY = frozenset(
     words(
@@ -70,16 +72,20 @@ class Contradiction:
 
 
 def slots(text: str) -> tuple[str, ...]:
-    """Where a fact can contradict others: up to four short keys; none for a text that only tells what was."""
+    """Where a fact can contradict others: a few short keys; none for a text that only tells what was.
+
+    The narrower come first: a store that looks at so many facts of a slot at most loses nothing that shares those.
+    """
     made = claim(text)
     if made.past or not made.terms:
         return ()
     found = [_key("matter", made.matter)]
-    if made.relation and made.subject:
-        found.append(_key("change" if made.relation == "change" else made.relation, made.subject))
-        found.append(_key("subject", made.subject))
     if office := _office(made):
         found.append(_key("office", office))
+    if made.relation and made.subject:
+        kinds = domains(made.value | made.residue) if made.relation in _BY_KIND else frozenset()
+        found += [_key(f"kind {kind}", made.subject) for kind in sorted(kinds)]
+        found += [_key(made.relation, made.subject), _key("subject", made.subject)]
     return tuple(dict.fromkeys(found))
 
 
