@@ -133,6 +133,21 @@ def test_a_pack_with_a_damaged_table_is_not_used(repo: Path, template: Path) -> 
     assert contents(repo / "latest")
 
 
+def test_new_content_does_not_suffer_from_damaged_old_one(tmp_path: Path) -> None:
+    """What it could be stored as a difference to can't be read: it is stored whole."""
+    home, root = tmp_path / "home", tmp_path / "repo"
+    home.mkdir()
+    content = os.urandom(50_000)
+    (home / "log.bin").write_bytes(content)
+    back_up(home, root)
+    path = kinds_of_files(root)["large"]
+    path.write_bytes(flip_byte(path.read_bytes(), 30_000))
+    (home / "log.bin").write_bytes(content + b"more")
+    saved = back_up(home, root)
+    assert saved.backup.written.size > 50_000
+    assert contents(root / saved.snapshot.id)["home/log.bin"][3] == 50_004
+
+
 def test_a_damaged_snapshot_hurts_no_other(repo: Path, template: Path) -> None:
     """It is listed as damaged, the others are used, and nothing is pruned until it is given up."""
     path = kinds_of_files(repo)["snapshot"]
