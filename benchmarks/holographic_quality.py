@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from harness.client import Worker
 
-FACTS, QUESTIONS, PROBES, PAIRS = 300, 160, 40, 240
+FACTS, QUESTIONS, PROBES, PAIRS = 300, 160, 25, 240
 #: Results asked for where all are wanted; the most that the tools give.
 ALL = 200
 ABLATION = {
