@@ -132,7 +132,7 @@ def _contents(result: dict[str, Any]) -> set[str]:
     return {each["content"] for each in result.get("results", ())}
 
 
-#: Names that are words as well, and for each line: what is said of somebody of that name, what is said of the thing, and
+#: Names that are words as well; for each line what is said of somebody of that name, what is said of the thing, and
 #: a question about the person that has more words in common with the thing.
 NAMES_THAT_ARE_WORDS = (
     *("Rose", "Amber", "Ivy", "Olive", "Pearl", "Violet", "Heather", "Holly", "Jade", "Jasmine"),
