@@ -31,6 +31,7 @@ from hermes_state.errors import (
     ArchiveDamaged,
     ArchiveForeign,
     ArchiveUnsupported,
+    DiskFull,
     HermesStateError,
     InvalidValue,
     NotFound,
@@ -365,8 +366,9 @@ def test_a_disk_that_is_really_full(small_disk: Path, tmp_path: Path) -> None:
     home = small_home(tmp_path / "home")
     back_up(home, small_disk / "repo")
     (home / "large.bin").write_bytes(os.urandom(4_000_000))
-    with pytest.raises((OSError, HermesStateError)):
+    with pytest.raises(DiskFull, match="all snapshots"):
         back_up(home, small_disk / "repo")
+    assert {path.name for path in (small_disk / "repo").iterdir()} == {"lock", "packs", "repository.json", "snapshots"}
     assert_sound(small_disk / "repo")
     (home / "large.bin").unlink()
     back_up(home, small_disk / "repo")
