@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from harness.client import Worker
 
-FACTS, QUESTIONS, PROBES, PAIRS = 300, 160, 40, 240
+FACTS, QUESTIONS, PROBES, PAIRS = 300, 160, 25, 240
 #: Results asked for where all are wanted; the most that the tools give.
 ALL = 200
 ABLATION = {
@@ -132,6 +132,51 @@ def _contents(result: dict[str, Any]) -> set[str]:
     return {each["content"] for each in result.get("results", ())}
 
 
+#: Names that are words as well; for each line what is said of somebody of that name, what is said of the thing, and
+#: a question about the person that has more words in common with the thing.
+NAMES_THAT_ARE_WORDS = (
+    *("Rose", "Amber", "Ivy", "Olive", "Pearl", "Violet", "Heather", "Holly", "Jade", "Jasmine"),
+    *("Lily", "Robin", "Ruby", "Daisy", "Hazel", "Basil", "Clay", "Reed", "Rocky", "Sandy"),
+)
+SAID = (
+    ("{name} moved to Bergen", "A {word} from the market was moved to a new pot", "Where was {name} moved to?"),
+    (
+        "{name} is afraid of dogs",
+        "The {word} on the desk is what guests ask about",
+        "What is {name} afraid of on the desk?",
+    ),
+    (
+        "{name} paints on Sundays",
+        "Sundays are when the {word} is sold by the gate",
+        "What does {name} do on Sundays by the gate?",
+    ),
+    (
+        "{name} keeps the spare key",
+        "The key colour of the logo is {word}",
+        "Which key does {name} keep, and what colour?",
+    ),
+)
+
+
+def names_that_are_words(weights: Weights) -> float:
+    """The share of questions about somebody whose first answer is about that person, and not about the thing."""
+    with tempfile.TemporaryDirectory() as folder, SessionDB.open(Path(folder) / "x.db") as db:
+        store = FactStore(db.engine)
+        store.index.ensure()
+        for name in NAMES_THAT_ARE_WORDS:
+            filled = [
+                text.format(name=name, word=name.lower()) for person, thing, _ in SAID for text in (person, thing)
+            ]
+            store.add_many(NewFact(content=text) for text in filled)
+        retrieval = Retrieval(store, Settings(weights=weights, gate=0.0, beside=0.0))
+        asked = [(name, line) for name in NAMES_THAT_ARE_WORDS for line in SAID]
+        right = 0
+        for name, (person, _, question) in asked:
+            hits = retrieval.search(question.format(name=name), limit=1)
+            right += bool(hits) and hits[0].fact.content == person.format(name=name)
+    return right / len(asked)
+
+
 def ablation() -> Iterator[tuple[str, dict[str, float]]]:
     """What each signal adds: mean over the languages, of our search with a gate and without."""
     totals: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -144,7 +189,8 @@ def ablation() -> Iterator[tuple[str, dict[str, float]]]:
             for name, weights in ABLATION.items():
                 totals[name].update(_ablated(store, weights, labelled))
     for name, sums in totals.items():
-        yield name, {key: value / len(sets.LANGUAGES) for key, value in sums.items()}
+        figures = {key: value / len(sets.LANGUAGES) for key, value in sums.items()}
+        yield name, figures | {"names_that_are_words": names_that_are_words(ABLATION[name])}
 
 
 def _ablated(store: FactStore, weights: Weights, labelled: Labelled) -> dict[str, float]:

@@ -15,7 +15,7 @@ from hermes_state.errors import StoreDamaged
 from hermes_state.listing import SessionFilter, conditions
 from hermes_state.records import Deletion, Relation
 from hermes_state.resolve import resolve
-from hermes_state.schema import messages, sessions, system_prompts
+from hermes_state.schema import memory_outbox, messages, sessions, system_prompts
 from hermes_state.session_rows import in_chunks
 
 if TYPE_CHECKING:
@@ -194,11 +194,19 @@ def _delete_rows(connection: Connection, doomed: Sequence[int]) -> None:
     for pk in doomed:
         delete_messages_of(connection, pk)
     for some in in_chunks(doomed):
+        _forget_untold(connection, some)
         connection.execute(update(sessions).where(c.pk.in_(some)).values(parent_pk=None))
         connection.execute(sessions.delete().where(c.pk.in_(some)))
     for conversation in sorted(conversations):
         _regroup(connection, conversation)
     _drop_unused_prompts(connection)
+
+
+def _forget_untold(connection: Connection, doomed: Sequence[int]) -> None:
+    """What memory providers were still to be told of these sessions; a change of memory outlives the session."""
+    ids = select(sessions.c.id).where(sessions.c.pk.in_(doomed))
+    of_them = memory_outbox.c.session_id.in_(ids) & (memory_outbox.c.kind != "on_memory_write")
+    connection.execute(memory_outbox.delete().where(of_them))
 
 
 def _let_go(connection: Connection, doomed: Sequence[int]) -> None:

@@ -39,13 +39,14 @@ def is_current(connection: Connection) -> bool:
 
 def catch_up(connection: Connection) -> None:
     """Bring the index up to date, inside a write transaction."""
-    is_usable = INDEX.exists(connection) and _rules(connection) == SEGMENTATION
-    if not is_usable or INDEX.strangers(connection):
+    if not INDEX.exists(connection) or _rules(connection) != SEGMENTATION:
         rebuild(connection)
         return
     of_table, of_index = INDEX.counts(connection)
-    missing = [] if of_table == of_index else INDEX.missing(connection)
-    if len(missing) > _MOST_ADDED:
+    if of_table == of_index:
+        return
+    missing = INDEX.missing(connection)
+    if len(missing) > _MOST_ADDED or INDEX.strangers(connection):
         rebuild(connection)
     else:
         INDEX.insert(connection, _indexable(connection, missing))

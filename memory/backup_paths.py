@@ -8,8 +8,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from hermes_state.portability.external import KNOWN
 from memory.discovery import Discovery
-from memory.errors import MemoryFault
+from memory.errors import MemoryFault, ProviderNotFound
 from memory.settings import MemorySettings
 from memory.signatures import Adapted
 
@@ -48,6 +49,9 @@ def _asked(home: Path, name: str) -> list[str] | str:
     def ask() -> None:
         try:
             answers.append(Adapted(Discovery(home).load(name)).backup_paths())
+        except ProviderNotFound as error:
+            # Not installed here, so it can't be asked; for these it is known where they keep things.
+            answers.append([] if name in KNOWN else error.message)
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything; the reason is kept and reported
             answers.append(f"{type(error).__name__}: {error}")
 

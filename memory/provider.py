@@ -7,8 +7,8 @@ nothing. Providers with older signatures, and classes that do not derive from th
 
 Rules that hold for every hook:
 
-* `sync_turn` and `queue_prefetch` run on the provider's own serial lane, `prefetch` under a deadline, the rest on the
-  thread of the turn: no network there without a thread of one's own.
+* `sync_turn` and `queue_prefetch` run on the provider's own serial lane, `prefetch` under a deadline. The rest runs, in
+  some hosts, on the thread of the turn: no network there without a thread of one's own.
 * The same transcript can arrive twice (after a crash, a retry, a compression): storing has to be idempotent.
 * Lists of messages are the caller's: never change them, never keep a reference.
 

@@ -115,6 +115,9 @@ class MemorySettings:
     provider_weights: Mapping[str, float] = _key(
         "memory.provider_weights", MappingProxyType({}), "weight of a provider in the fusion; default 1"
     )
+    redact_secrets: bool = _key(
+        "memory.redact_secrets", True, "providers get placeholders in the place of keys, tokens and passwords"
+    )
     user_id: str = _key("memory.user_id", "", "whose memory it is; empty: the runtime's user, else its session key")
     # --- recall -------------------------------------------------------------------------------------------------
     prefetch_timeout_s: float = _key(

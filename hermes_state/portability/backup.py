@@ -395,9 +395,3 @@ def user_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name
         return str(os.getuid()) if hasattr(os, "getuid") else ""
-
-
-def names_left_out(manifest: Manifest) -> Iterable[tuple[str, str, int, int]]:
-    """(path, reason, files, bytes) of what a manifest says was left out, the largest first."""
-    for item in manifest.facts.get("left_out", ()):
-        yield item["path"], item["reason"], item["files"], item["bytes"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translated
-from hermes_state.errors import StoreBusy
+from hermes_state.errors import DiskFull, StoreBusy
 from hermes_state.portability.derived import DerivedIndex, PlainIndex, find, find_plain, shadows_of
 from hermes_state.portability.tables import Entry, SchemaChanged, copy_tables, is_virtual, quoted, schema_of, uri
 
@@ -95,6 +95,10 @@ def copy(source: Path, target: Path, *, keep_indexes: bool = False) -> Copy:
             except SchemaChanged:
                 remove(target)
         _give_up(source)
+    except DiskFull as error:
+        remove(target)
+        message = f"no space is left in {target.parent.parent} for a copy of {source}"
+        raise DiskFull(message, hint="free some space there, or write to another disk") from error
     except BaseException:
         remove(target)
         raise

@@ -35,6 +35,8 @@ _COLLISIONS = 4
 _EDITED = 0.6
 # Entries that are compared for that, on each side; more are another file.
 _MOST_COMPARED = 40
+# Characters of each that are compared.
+_COMPARED_CHARS = 500
 _GONE = {"replace": "replaced", "merge": "replaced", "remove": "removed", "archive": "archived"}
 
 _c, _t, _e = memories.c, memory_tags.c, memory_events.c
@@ -113,15 +115,20 @@ def _edited(gone: Sequence[Entry], new: Sequence[Entry]) -> dict[Entry, Entry]:
     """Which of the entries that are gone became which of the new ones."""
     if len(gone) > _MOST_COMPARED or len(new) > _MOST_COMPARED:
         return {}
-    scored = sorted(
-        ((SequenceMatcher(None, old.text, now.text).ratio(), old, now) for old in gone for now in new),
-        key=lambda each: -each[0],
-    )
+    pairs = ((_likeness(old.text, now.text), old, now) for old in gone for now in new)
     edits: dict[Entry, Entry] = {}
-    for score, old, now in scored:
+    for score, old, now in sorted(pairs, key=lambda each: -each[0]):
         if score >= _EDITED and old not in edits and now not in edits.values():
             edits[old] = now
     return edits
+
+
+def _likeness(one: str, other: str) -> float:
+    """How much two texts share, from 0 to 1; below `_EDITED` it is only said that it is."""
+    matcher = SequenceMatcher(None, one[:_COMPARED_CHARS], other[:_COMPARED_CHARS])
+    if matcher.real_quick_ratio() < _EDITED or matcher.quick_ratio() < _EDITED:
+        return 0.0
+    return matcher.ratio()
 
 
 def set_tags(connection: Connection, pk: int, tags: Iterable[str]) -> None:

@@ -23,6 +23,8 @@ _ALIKE = str.maketrans(
 _UNSEEN = frozenset("\u00ad\u200b\u200e\u200f\u2060\ufeff")
 # Least likeness of an entry that is offered for a text that fits none, from 0 to 1.
 _NEAR = 0.45
+# Characters of a text that are compared for that.
+_COMPARED_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,11 @@ def _essence(text: str) -> str:
 
 def nearest(entries: Sequence[Entry], wanted: str, limit: int = 3) -> list[int]:
     """The indexes of the entries most like a text, the most alike first."""
-    needle = _caseless(wanted.strip()).text
-    scored = [(_likeness(needle, _caseless(entry.text).text), index) for index, entry in enumerate(entries)]
+    needle = _caseless(wanted.strip()).text[:_COMPARED_CHARS]
+    scored = [
+        (_likeness(needle, _caseless(entry.text).text[: 4 * _COMPARED_CHARS]), index)
+        for index, entry in enumerate(entries)
+    ]
     return [index for score, index in sorted(scored, key=lambda pair: (-pair[0], pair[1])) if score >= _NEAR][:limit]
 
 

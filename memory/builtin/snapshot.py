@@ -10,11 +10,13 @@ from memory.builtin.limits import Usage
 from memory.safety import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from memory.builtin.entries import Entry
 
 _RULE = "═" * 46
+# A file that others made many times larger than its limit would fill the prompt; so many times the limit are shown.
+_MOST_LIMITS = 4
 _TITLES = {"memory": "MEMORY (your personal notes)", "user": "USER PROFILE (who the user is)"}
 
 
@@ -23,7 +25,21 @@ def block(target: str, entries: Sequence[Entry], limit: int) -> str:
     if not entries:
         return ""
     header = f"{_TITLES[target]} [{Usage.of(entries, limit)}]"
-    return "\n".join((_RULE, header, _RULE, DELIMITER.join(_shown(target, entry) for entry in entries)))
+    fitting = list(_fitting(entries, _MOST_LIMITS * limit))
+    parts = [_shown(target, entry) for entry in fitting]
+    if left := len(entries) - len(fitting):
+        parts.append(f"[{left} more in {FILES[target]}, which is far over its limit; memory(action=list) shows them.]")
+    return "\n".join((_RULE, header, _RULE, DELIMITER.join(parts)))
+
+
+def _fitting(entries: Sequence[Entry], most: int) -> Iterator[Entry]:
+    """The entries from the first on that have together no more characters."""
+    used = 0
+    for entry in entries:
+        used += len(entry.raw) + len(DELIMITER)
+        if used > most:
+            return
+        yield entry
 
 
 @lru_cache(maxsize=1024)

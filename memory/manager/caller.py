@@ -3,7 +3,8 @@
 Python can't end a thread. So each provider has one thread that its calls run on, one after the other, and whoever
 calls waits for the result only until the deadline. A call that is overdue keeps the thread; until it comes back every
 other call is refused at once, so that there is never a second stuck thread. The thread is a daemon: a process ends
-even while a provider hangs.
+even while a provider hangs. It stays until the caller is closed, since providers open connections in `initialize` that
+only work on that thread.
 """
 
 from __future__ import annotations
@@ -16,9 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# Seconds without work after which the thread ends; the next call starts another.
-IDLE_S = 20.0
 
 
 class Overdue(Exception):
@@ -105,16 +103,23 @@ class Call:
     def run(self) -> None:
         """Run it, on the provider's thread."""
         value, error = None, None
+        function, self._function = self._function, _nothing  # the thread keeps the call until the next one comes
         try:
-            value = self._context.run(self._function)
+            value = self._context.run(function)
         except BaseException as raised:  # noqa: BLE001  a plug-in may raise anything; whoever waits gets it
             error = raised
         with self._lock:
             self._value, self._error = value, error
             late = self.given_up
             self._done.set()
-        if late and self._on_late is not None:
-            self._on_late(value, error)
+        on_late, self._on_late = self._on_late, None
+        del function
+        if late and on_late is not None:
+            on_late(value, error)
+
+
+def _nothing() -> None:
+    """What is left of a call that was made."""
 
 
 class BoundedCaller:
@@ -122,10 +127,10 @@ class BoundedCaller:
 
     Args:
         name: of the thread, for whoever looks at a process.
-        idle_s: seconds without work after which it ends.
+        idle_s: seconds without work after which it ends, and the next call starts another; None: when closed.
     """
 
-    def __init__(self, name: str, *, idle_s: float = IDLE_S) -> None:
+    def __init__(self, name: str, *, idle_s: float | None = None) -> None:
         self._name = name
         self._idle_s = idle_s
         self._changed = threading.Condition()

@@ -69,7 +69,7 @@ def pre_compress(
 
 def _extract(slot: Slot, messages: list[dict[str, Any]], *, require_checkpoint: bool, deadline_s: float) -> str:
     def call() -> str:
-        copies = [dict(message) if isinstance(message, dict) else message for message in messages]
+        copies = slot.handoff.messages(messages)
         return text_of(slot.adapted.on_pre_compress(copies, require_checkpoint=require_checkpoint))
 
     text: str = slot.demand(HOOK, call, deadline_s=deadline_s)

@@ -15,7 +15,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from hermes_state.errors import HermesStateError
-from memory.manager.caller import IDLE_S, Busy
+from memory.manager.caller import Busy
 from memory.manager.delivery import PREFETCH
 from memory.manager.outbox import CLAIM_S, TURN_BUDGET_S
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 # Seconds before a failed call is tried again without anything else happening; doubled with each attempt up to the most.
 RETRY_S, RETRY_MOST_S = 1.0, 60.0
+# Seconds without work after which the thread ends: some providers open a connection on it that works on no other, so it
+# stays through the pauses of a conversation; a manager that nobody shut down keeps it no longer than that.
+IDLE_S = 3600.0
 
 _log = logging.getLogger(__name__)
 

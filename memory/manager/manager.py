@@ -72,7 +72,7 @@ class MemoryManager:
         self._outbox: Outbox | None = None
         book = HealthBook(None)
         if db is not None and not db.engine.read_only:
-            self._outbox = Outbox(db.engine, attempts_max=self.settings.delivery_attempts)
+            self._outbox = Outbox(db.engine, attempts_max=self.settings.delivery_attempts, redact=db.redact)
             book = HealthBook(db.meta)
         self._roster = Roster(
             self.settings,

@@ -23,6 +23,7 @@ from hermes_state.engine import SqliteEngine
 from hermes_state.leases import process_start, this_host
 from hermes_state.schema import memory_outbox as table
 from memory.manager.delivery import Delivery, decode, encode
+from memory.manager.handoff import Handoff
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -71,9 +72,11 @@ class Outbox:
     Args:
         engine: the store's engine.
         attempts_max: attempts after which a call is set aside.
+        redact: the store keeps placeholders in the place of secrets, so what is written down does, too.
     """
 
-    def __init__(self, engine: Engine, *, attempts_max: int) -> None:
+    def __init__(self, engine: Engine, *, attempts_max: int, redact: bool = False) -> None:
+        self._handoff = Handoff(redact=redact)
         self.engine = engine
         self._attempts_max = attempts_max
         self._quick: Engine = engine
@@ -112,7 +115,7 @@ class Outbox:
                     "is_set_aside": 0,
                     "claimed_by": self.owner,
                     "claimed_until": _until(),
-                    "payload": encode(delivery.said or {}),
+                    "payload": encode(self._handoff.value(delivery.said or {})),
                 },
             )
             assert row.inserted_primary_key is not None

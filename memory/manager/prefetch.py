@@ -101,7 +101,7 @@ class Recall:
         if self.switch is not None:
             slot.lane.wait_for(self.switch, self._deadline_s * _SWITCH_SHARE)
             self.switch = None
-        text = text_of(slot.adapted.prefetch(query, session_id=session_id))
+        text = text_of(slot.adapted.prefetch(slot.handoff.text(query), session_id=session_id))
         return Answer(text, self._status(text))
 
     def _status(self, text: str) -> RecallStatus | None:

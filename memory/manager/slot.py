@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from memory.context import sanitize
@@ -11,6 +12,7 @@ from memory.host.home_scope import home_scope
 from memory.manager.answers import text_of
 from memory.manager.breaker import Breaker
 from memory.manager.caller import BoundedCaller, StillStuck, unwrapped
+from memory.manager.handoff import Handoff
 from memory.manager.health import Health, describe
 from memory.manager.lane import Lane
 from memory.manager.status import ProviderStatus
@@ -70,7 +72,9 @@ class Slot:
         self.asking = Breaker(failures=failures, cooldown_s=cooldown_s)
         self.telling = Breaker(failures=failures, cooldown_s=cooldown_s)
         self.caller = BoundedCaller(f"memory-{self.name}")
-        self.teller = Teller(adapted, transcripts)
+        weakref.finalize(self, self.caller.close)  # for managers that nobody shut down
+        self.handoff = Handoff(redact=settings.redact_secrets and not self.is_builtin)
+        self.teller = Teller(adapted, transcripts, self.handoff)
         self.lane = Lane(
             self.name,
             self._tell,

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory.manager.delivery import Delivery
+    from memory.manager.handoff import Handoff
     from memory.signatures import Adapted
 
 # The transcript of a session as the store has it; empty when it has none.
@@ -25,10 +26,12 @@ class Teller:
     Args:
         adapted: the provider.
         transcripts: gives the messages of a session that are not in memory any more.
+        handoff: makes what the provider gets.
     """
 
-    def __init__(self, adapted: Adapted, transcripts: Transcripts) -> None:
+    def __init__(self, adapted: Adapted, transcripts: Transcripts, handoff: Handoff) -> None:
         self._adapted = adapted
+        self._handoff = handoff
         self._transcripts = transcripts
         self.session_id = ""  # the one it was started for, or switched to
         self._away = ""  # the one it is lent to, for a call that an ended process left
@@ -52,13 +55,13 @@ class Teller:
     def _messages(self, delivery: Delivery) -> list[dict[str, Any]]:
         """The transcript: a copy of each message, so that nothing a provider does reaches the conversation."""
         given = delivery.messages if delivery.messages is not None else self._transcripts(delivery.session_id)
-        return [dict(message) for message in given if isinstance(message, dict)]
+        return self._handoff.messages(given)
 
     def _switch(self, delivery: Delivery) -> None:
         self._adapted.on_session_switch(delivery.session_id, **(delivery.said or {}))
 
     def _sync_turn(self, delivery: Delivery, said: dict[str, Any]) -> None:
-        user, assistant = str(said.get("user", "")), str(said.get("assistant", ""))
+        user, assistant = (self._handoff.text(str(said.get(who, ""))) for who in ("user", "assistant"))
         turn = [{"role": "user", "content": user}, {"role": "assistant", "content": assistant}]
         self._adapted.sync_turn(
             user,
@@ -73,17 +76,19 @@ class Teller:
         self._adapted.on_session_end(self._messages(delivery))
 
     def _on_memory_write(self, _: Delivery, said: dict[str, Any]) -> None:
-        self._adapted.on_memory_write(said["action"], said["target"], said["content"], dict(said["metadata"]))
+        content, metadata = self._handoff.text(said["content"]), self._handoff.value(said["metadata"])
+        self._adapted.on_memory_write(said["action"], said["target"], content, metadata)
 
     def _on_delegation(self, _: Delivery, said: dict[str, Any]) -> None:
         facts = dict(said.get("facts", {}))
-        self._adapted.on_delegation(said["task"], said["result"], child_session_id=said["child_session_id"], **facts)
+        task, result = self._handoff.text(said["task"]), self._handoff.text(said["result"])
+        self._adapted.on_delegation(task, result, child_session_id=said["child_session_id"], **facts)
 
     def _come_back(self, _: Delivery, __: dict[str, Any]) -> None:
         """The own session is bound again already."""
 
     def _queue_prefetch(self, delivery: Delivery, said: dict[str, Any]) -> None:
-        self._adapted.queue_prefetch(said["query"], session_id=delivery.session_id)
+        self._adapted.queue_prefetch(self._handoff.text(said["query"]), session_id=delivery.session_id)
 
 
 assert all(hasattr(Teller, f"_{kind}") for kind in (SYNC, END, WRITE, DELEGATION, PREFETCH, HOME))

@@ -75,6 +75,15 @@ PACKAGES = (
         recalls=("en", "zh"),
         needs="nothing",
     ),
+    # Named by the distribution: their entry points are in groups where no host looks.
+    Package(
+        name="hermes-okf",
+        provider="hermes-okf",
+        works=True,
+        needs="nothing; it stored the turns, and its own search found none of them",
+    ),
+    Package(name="atomicmemory-hermes", provider="atomicmemory-hermes", needs="its server"),
+    Package(name="colony-hermes", provider="colony-hermes", needs="its sidecar, as apsimo-hermes"),
     Package(name="betterdb-hermes-memory", provider="betterdb", needs="a Valkey server"),
     Package(
         name="apsimo-hermes",

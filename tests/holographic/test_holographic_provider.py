@@ -264,6 +264,15 @@ class TestMirroring:
         provider.on_memory_write("replace", USER, "Likes blues", {"previous_content": "Likes jazz"})
         assert contents(provider) == {"Likes blues"}
 
+    def test_whoever_speaks_the_built_in_memory_is_the_homes(self, home: Path) -> None:
+        ana, ben = started(home, user_id="ana"), started(home, user_id="ben")
+        ana.on_memory_write("add", USER, "Likes jazz")
+        assert contents(ben) == {"Likes jazz"}
+        ben.on_memory_write("remove", USER, "", {"previous_content": "Likes jazz"})
+        assert contents(ana) == set()
+        ana.shutdown()
+        ben.shutdown()
+
     def test_removing_what_is_not_there_changes_nothing(self, provider: HolographicProvider) -> None:
         call(provider, action="add", content="Likes tea")
         provider.on_memory_write("remove", USER, "", {"previous_content": "Likes jazz"})

@@ -80,6 +80,14 @@ class Talk:
         self.child.sendline(line)
         return self.ready()
 
+    def end_of_input(self) -> None:
+        """Ctrl-D. One that comes between two states of the terminal is lost, and a person presses it again."""
+        for _ in range(5):
+            self.child.sendeof()
+            if self.child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=3) == 0:
+                return
+        pytest.fail("Ctrl-D did not end the chat")
+
     def leave(self, how: str = "/exit") -> str:
         self.child.sendline(how)
         self.child.expect(pexpect.EOF)
@@ -261,8 +269,7 @@ def test_slash_commands_errors_and_long_lines(home: Path, endpoint: Endpoint) ->
     assert "/search" in talk.say("/help")
     assert "there is no command /nonsense" in talk.say("/nonsense")
     assert "nothing to take back" in talk.say("/undo")
-    talk.child.sendeof()
-    talk.child.expect(pexpect.EOF)
+    talk.end_of_input()
 
 
 @pytest.fixture

@@ -269,3 +269,18 @@ def test_a_store_that_is_opened_later_takes_the_files_over(home: Path) -> None:
     with SessionDB.open(home=home) as db:
         memory = BuiltinMemory(home, db)
         assert {hit.text for hit in memory.search("one two")} == {"one", "two"}
+
+
+def test_a_store_opened_for_reading_is_searched_and_left_as_it_is(
+    home: Path, memory: BuiltinMemory, db: SessionDB
+) -> None:
+    memory.apply([add("the redis host is db-07"), add("the web host is db-08"), add("likes tea")])
+    put(home, "the redis host is db-07\n§\nby hand")
+    with SessionDB.open(home=home, read_only=True) as found:
+        reader = BuiltinMemory(home, found)
+        assert {hit.text for hit in reader.search("where is the redis web host then")} == {
+            "the redis host is db-07",
+            "the web host is db-08",
+        }
+        assert reader.read("memory").texts == ("the redis host is db-07", "by hand")
+        assert [event.action for event in reader.history()] == ["add"] * 3

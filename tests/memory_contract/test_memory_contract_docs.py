@@ -64,6 +64,15 @@ def test_the_refusal_is_as_shown() -> None:
     assert " ".join(refusal.value.message.split()) in " ".join(PAGE.split())
 
 
+def test_every_package_that_was_tried_is_in_the_table() -> None:
+    root = Path(__file__).parents[2]
+    catalogue = (root / "tests" / "compat" / "catalogue.py").read_text(encoding="utf-8")
+    page = (root / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    tried = re.findall(r'^ +(?:Package\()?name="([\w-]+)"', catalogue, re.MULTILINE)
+    assert len(tried) >= 9
+    assert set(tried) == set(re.findall(r"^\| ([a-z-]+) \| \d", page, re.MULTILINE))
+
+
 def test_every_import_name_is_listed_with_what_it_offers() -> None:
     page = (Path(__file__).parents[2] / "docs" / "compatibility.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page, re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import subprocess
@@ -14,11 +15,10 @@ import pytest
 from recording import Recorder
 
 from memory.errors import ContractBroken, ProviderFailed
+from memory.manager import MemoryManager
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from memory.manager import MemoryManager
 
     Manage = Callable[..., MemoryManager]
 
@@ -320,3 +320,39 @@ def test_a_persons_ctrl_c_is_not_swallowed(manage: Manage, monkeypatch: pytest.M
         patch.setattr("memory.manager.caller.Call.result", interrupted)
         with pytest.raises(KeyboardInterrupt):
             manager.prefetch("x")
+
+
+def test_hooks_stay_on_their_two_threads(manage: Manage) -> None:
+    """Providers open connections in `initialize` that only work on its thread, and others on that of `sync_turn`."""
+    front, lane = set(), set()
+    provider = Recorder(
+        "p",
+        **{
+            hook: lambda **_: front.add(threading.get_ident())
+            for hook in ("initialize", "prefetch", "handle_tool_call")
+        },
+        **{hook: lambda **_: lane.add(threading.get_ident()) for hook in ("sync_turn", "on_session_end")},
+    )
+    manager = manage(provider)
+    for n in range(3):
+        manager.prefetch("q")
+        manager.handle_tool_call("p_find", {})
+        manager.sync_turn(f"u{n}", "a")
+        assert manager.flush(20)
+    manager.on_session_end([])
+    assert manager.flush(20)
+    assert len(front) == len(lane) == 1
+    assert front != lane
+
+
+def test_a_manager_that_nobody_shut_down_leaves_no_thread() -> None:
+    """Its front thread ends with it."""
+    manager = MemoryManager()
+    manager.add_provider(Recorder("forgotten"))
+    manager.initialize("s1")
+    del manager
+    gc.collect()
+    for thread in threading.enumerate():
+        if thread.name == "memory-forgotten":
+            thread.join(20)
+            assert not thread.is_alive()

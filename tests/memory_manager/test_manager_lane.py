@@ -314,3 +314,32 @@ def test_a_memory_write_is_mirrored_as_it_happened(manage: Manage) -> None:
             "metadata": {"previous_content": "whole entry", "tool_name": "memory", "session_id": "s1"},
         },
     ]
+
+
+KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
+
+
+def test_no_secret_leaves_for_a_provider(manage: Manage) -> None:
+    """Not in a turn, not in its transcript, not in a question; the conversation itself stays as it is."""
+    provider = Recorder()
+    manager = manage(provider)
+    conversation = [{"role": "user", "content": f"我的钥匙是 {KEY}"}]
+    manager.prefetch(f"{KEY} 是什么?")
+    manager.sync_turn(f"我的钥匙是 {KEY}", f"Noted: {KEY}", messages=conversation)
+    manager.on_memory_write("remove", "memory", "", {"previous_content": KEY})
+    manager.on_pre_compress(conversation)
+    manager.on_delegation(f"use {KEY}", "ok")
+    manager.on_session_end(conversation)
+    assert manager.flush(20)
+    assert KEY not in repr(provider.calls)
+    assert "我的钥匙是 [redacted" in provider.of("sync_turn")[0][1]["user"]
+    assert conversation == [{"role": "user", "content": f"我的钥匙是 {KEY}"}]
+
+
+def test_redaction_can_be_switched_off(manage: Manage) -> None:
+    """For a provider that is the person's own vault."""
+    provider = Recorder()
+    manager = manage(provider, redact_secrets=False)
+    manager.sync_turn(KEY, KEY)
+    assert manager.flush(20)
+    assert provider.of("sync_turn")[0][1]["user"] == KEY

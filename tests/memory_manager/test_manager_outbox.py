@@ -21,6 +21,7 @@ from hermes_state.errors import DiskFull
 from memory.manager import MemoryManager
 from memory.manager.delivery import Delivery, decode, encode
 from memory.manager.outbox import Outbox, revive, waiting
+from memory.settings import MemorySettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -233,6 +234,35 @@ def test_only_the_newest_are_kept_for_a_provider_that_is_gone(db: SessionDB, mon
     assert [two.read(delivery)["user"] for delivery in two.claim("p")] == ["3", "4", "5"]
     one.close()
     two.close()
+
+
+def test_a_deleted_conversation_is_not_told(db: SessionDB) -> None:
+    """What was remembered of it by then stays."""
+    db.sessions.create("gone", source="cli")
+    outbox = Outbox(db.engine, attempts_max=5)
+    turn = Delivery(kind="sync_turn", session_id="gone", said={"user": "秘密", "assistant": "a"})
+    write = Delivery(kind="on_memory_write", session_id="gone", said={})
+    for delivery in (turn, write, Delivery(kind="sync_turn", session_id="other", said={})):
+        outbox.put("p", delivery)
+    db.sessions.delete("gone")
+    assert outbox.begin(turn) is False
+    assert outbox.begin(write) is True
+    assert waiting(db.engine)["p"].waiting == 2
+    outbox.close()
+
+
+def test_a_redacting_store_holds_no_secret(home: Path) -> None:
+    """Also while a provider, which may get it, is away."""
+    key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
+    with SessionDB.open(home=home, redact=True) as db:
+        settings = MemorySettings(redact_secrets=False)
+        with MemoryManager(db, home=home, settings=settings) as manager:
+            manager.add_provider(Recorder(is_available=lambda **_: False))
+            manager.initialize("s1")
+            manager.sync_turn(key, "noted")
+        assert waiting(db.engine)["recorder"].waiting == 1
+        with db.engine.read() as connection:
+            assert key not in repr(connection.exec_driver_sql("SELECT * FROM memory_outbox").fetchall())
 
 
 JSON = st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3), max_leaves=4)

@@ -38,8 +38,8 @@ def home(tmp_path: Path) -> Path:
     return small_home(tmp_path / "home")
 
 
-def large_database(path: Path, rows: int = 20_000) -> None:
-    """Some 8 MB of rows that do not repeat, with an index, as a store has."""
+def large_database(path: Path, rows: int = 12_000) -> None:
+    """Some 5 MB of rows that do not repeat, with an index, as a store has."""
     rnd = random.Random(4)
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session TEXT, content TEXT)")
@@ -53,9 +53,9 @@ def large_database(path: Path, rows: int = 20_000) -> None:
     "change",
     [
         "UPDATE messages SET content = content || ' changed' WHERE id % 100 = 7",
-        "UPDATE messages SET content = content || ' changed' WHERE id BETWEEN 10000 AND 10200",
+        "UPDATE messages SET content = content || ' changed' WHERE id BETWEEN 6000 AND 6120",
         "INSERT INTO messages (session, content) SELECT session, content || 'x' FROM messages WHERE id % 100 = 3",
-        "DELETE FROM messages WHERE id BETWEEN 10000 AND 10200",
+        "DELETE FROM messages WHERE id BETWEEN 6000 AND 6120",
     ],
     ids=["scattered", "together", "added", "deleted"],
 )

@@ -31,6 +31,7 @@ from hermes_state.errors import (
     ArchiveDamaged,
     ArchiveForeign,
     ArchiveUnsupported,
+    DiskFull,
     HermesStateError,
     InvalidValue,
     NotFound,
@@ -131,6 +132,21 @@ def test_a_pack_with_a_damaged_table_is_not_used(repo: Path, template: Path) -> 
     saved = back_up(template / "home", repo)
     assert any(path.name in what for what in saved.damaged)
     assert contents(repo / "latest")
+
+
+def test_new_content_does_not_suffer_from_damaged_old_one(tmp_path: Path) -> None:
+    """What it could be stored as a difference to can't be read: it is stored whole."""
+    home, root = tmp_path / "home", tmp_path / "repo"
+    home.mkdir()
+    content = os.urandom(50_000)
+    (home / "log.bin").write_bytes(content)
+    back_up(home, root)
+    path = kinds_of_files(root)["large"]
+    path.write_bytes(flip_byte(path.read_bytes(), 30_000))
+    (home / "log.bin").write_bytes(content + b"more")
+    saved = back_up(home, root)
+    assert saved.backup.written.size > 50_000
+    assert contents(root / saved.snapshot.id)["home/log.bin"][3] == 50_004
 
 
 def test_a_damaged_snapshot_hurts_no_other(repo: Path, template: Path) -> None:
@@ -350,8 +366,9 @@ def test_a_disk_that_is_really_full(small_disk: Path, tmp_path: Path) -> None:
     home = small_home(tmp_path / "home")
     back_up(home, small_disk / "repo")
     (home / "large.bin").write_bytes(os.urandom(4_000_000))
-    with pytest.raises((OSError, HermesStateError)):
+    with pytest.raises(DiskFull, match="all snapshots"):
         back_up(home, small_disk / "repo")
+    assert {path.name for path in (small_disk / "repo").iterdir()} == {"lock", "packs", "repository.json", "snapshots"}
     assert_sound(small_disk / "repo")
     (home / "large.bin").unlink()
     back_up(home, small_disk / "repo")

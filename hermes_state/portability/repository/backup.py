@@ -20,7 +20,7 @@ from hermes_state.portability.manifest import dump
 from hermes_state.portability.places import Places
 from hermes_state.portability.repository import locks, parent, snapshots
 from hermes_state.portability.repository.index import Index
-from hermes_state.portability.repository.layout import STAGES, Repository, make_repository
+from hermes_state.portability.repository.layout import STAGES, Repository, full_disk_told, make_repository
 from hermes_state.portability.repository.members import Member, line_of
 from hermes_state.portability.repository.snapshots import Listing, Snapshot
 from hermes_state.portability.repository.storing import ChunkStore, StoredContent
@@ -92,9 +92,10 @@ def back_up(
     """
     started = time.monotonic()
     refuse_unfit(home)
-    repository = make_repository(root)
     wanted = wanted or Wanted()
     with ExitStack() as stack:
+        stack.enter_context(full_disk_told(root))
+        repository = make_repository(root)
         tidy(repository)
         stack.enter_context(locks.shared(repository))
         stage = stack.enter_context(staging.staging(repository.root.resolve(), STAGES[0]))

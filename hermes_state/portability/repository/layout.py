@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.atomic import sync_dir
-from hermes_state.errors import ArchiveDamaged, ArchiveForeign, ArchiveUnsupported, Conflict, InvalidValue, NotFound
+from hermes_state.errors import (
+    ArchiveDamaged,
+    ArchiveForeign,
+    ArchiveUnsupported,
+    Conflict,
+    DiskFull,
+    InvalidValue,
+    NotFound,
+)
 from hermes_state.portability.appearing import appearing
 from hermes_state.portability.manifest import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 FORMAT = "hermes-state-repository"
@@ -54,6 +64,20 @@ class Repository:
     def lock(self) -> Path:
         """The file that is locked."""
         return self.root / LOCK
+
+
+@contextmanager
+def full_disk_told(root: Path) -> Iterator[None]:
+    """Turn the system's error of a full disk into ours, which says that nothing is lost."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise DiskFull(
+            f"no space is left in {root}; all snapshots in it are as they were",
+            hint="free some space, or forget old snapshots: hermes-state repo prune; then try again",
+        ) from error
 
 
 def is_repository(path: Path) -> bool:

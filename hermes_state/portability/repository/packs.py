@@ -96,8 +96,10 @@ class PackWriter:
 
     def discard(self) -> None:
         """Take away what there is."""
-        self._file.close()
-        self.partial.unlink(missing_ok=True)
+        try:
+            self._file.close()
+        finally:  # on a full disk, closing fails too
+            self.partial.unlink(missing_ok=True)
 
     def _put(self, raw: bytes) -> None:
         self._file.write(raw)

@@ -13,7 +13,7 @@ from hermes_state.errors import ArchiveDamaged
 from hermes_state.portability import staging
 from hermes_state.portability.repository import locks, snapshots
 from hermes_state.portability.repository.index import Index, Place, proven
-from hermes_state.portability.repository.layout import STAGES, Repository
+from hermes_state.portability.repository.layout import STAGES, Repository, full_disk_told
 from hermes_state.portability.repository.packs import FULL_BYTES, PackWriter, packs_in
 from hermes_state.portability.repository.tidying import clear
 from hermes_state.portability.retention import Backup, Keep, superfluous
@@ -62,6 +62,7 @@ def prune(repository: Repository, keep: Keep, *, dry_run: bool = False) -> Prune
         DiskFull, OSError: all snapshots that stay are whole.
     """
     with ExitStack() as stack:
+        stack.enter_context(full_disk_told(repository.root))
         stack.enter_context(locks.exclusive(repository))
         if not dry_run:
             clear(repository)

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import local
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from hermes_state.errors import ArchiveDamaged
 from hermes_state.portability.digests import Lane
 from hermes_state.portability.format import MAX_THREADS
 from hermes_state.portability.repository import frames
@@ -173,7 +174,14 @@ class ChunkStore:
         encoder: Encoder | None = getattr(self._encoders, "encoder", None)
         if encoder is None:
             encoder = self._encoders.encoder = Encoder(self._level)
-        return [encoder.encode(task.content, [self._index.read(base) for base in task.bases]) for task in batch]
+        return [encoder.encode(task.content, self._readable(task.bases)) for task in batch]
+
+    def _readable(self, bases: Sequence[bytes]) -> list[bytes]:
+        """The content of bases; none where one is damaged, so that what is new does not suffer from it."""
+        try:
+            return [self._index.read(base) for base in bases]
+        except ArchiveDamaged:
+            return []
 
     # --- packs --------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
     from memory.providers.holographic.records import Fact, Hit
 
-_EVERY = 10**9
+# What `--limit 0` means: more is no answer to read.
+_EVERY = 10_000
 _COLUMNS = (
     Column(head="ID", right=True),
     Column(head="TRUST", right=True),

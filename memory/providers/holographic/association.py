@@ -147,7 +147,7 @@ class Association:
     def _about(
         self, connection: Connection, known: linked.Known, conditions: Sequence[ColumnElement[bool]], limit: int
     ) -> list[Hit]:
-        found = load(connection, linked.facts_of(connection, known, conditions), conditions)
+        found = load(connection, linked.facts_of(connection, known, conditions, limit), conditions)
         return self._ranked(found, _aboutness(found, [known]), [1.0] * len(found), limit)
 
     def _shared(
@@ -160,12 +160,12 @@ class Association:
         """Facts about all of the entities, then about at least two."""
         if len(known) == 1:
             return self._about(connection, known[0], conditions, limit)
-        counts = dict.fromkeys(linked.facts_of_all(connection, known, conditions), len(known))
+        counts = dict.fromkeys(linked.facts_of_all(connection, known, conditions, limit), len(known))
         if len(known) > 2 and len(counts) < limit:
             for pair in combinations(known, 2):
-                for fact in linked.facts_of_all(connection, pair, conditions):
+                for fact in linked.facts_of_all(connection, pair, conditions, limit):
                     counts.setdefault(fact, 2)
-        found = load(connection, list(counts)[: linked.MOST], conditions)
+        found = load(connection, list(counts)[: max(limit, linked.LOOKED_AT)], conditions)
         shares = [counts[candidate.row.pk] / len(known) for candidate in found]
         return self._ranked(found, _aboutness(found, known), shares, limit)
 

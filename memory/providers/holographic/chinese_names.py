@@ -1,7 +1,9 @@
 """Names in Chinese text, which has neither capitals nor spaces.
 
-A run of characters is first cut at words that are never part of a name (verbs, particles, adverbs, times). What is left
-is a name when it has the form of one: a surname and one or two characters, something that ends as organisations, places
+A run of characters is first cut at words that are
+never part of a name (verbs, particles, adverbs, times). What is left
+is a name when it has the form of one: a
+surname and one or two characters, something that ends as organisations, places
 and systems do, or a well-known place or firm. A name of no such form is found by asking for it (`mentions`).
 """
 
@@ -45,8 +47,9 @@ _ORDINARY = frozenset(
     查看 查找 相关 相信 房租 房子 房间 房东 牛奶 牛肉 海鲜 周末 周一 周二 周三 周四 周五 周六 周日 周期 周年
     周会 何时 何处 何况 胡椒 胡说 朱红 林业 郑重 谢谢 许多 许可 孔雀 孙子 孙女 史上 季节 季度 童年 童话 龙虾
     叶子 康复 乐器 乐队 乐观 司机 司法 台风 台式 台湾 台北 官方 官网 原因 原来 原理 原始 原则 商品 商业 商店
-    商量 党员 简单 简历 简体 连接 连续 盖子 符号 符合 蓝色 蓝牙 都是 冷水 应付 明显 沙拉 练习 银行 银色 封面
-    封装 边界 边缘 游戏 游客 游泳 席位 卫生 卫星 屈服 司令 包子 景色 甘蔗 华丽 纪念 纪录 费用 费率 盛大 童鞋
+    商量 党员 简短 简洁 简约 简单 简历 简体 连接 连续 盖子 符号 符合 蓝色 蓝牙 都是 冷水 应付 明显 沙拉 练习
+    银行 银色 封面 封装 边界 边缘 游戏 游客 游泳 席位 卫生 卫星
+    屈服 司令 包子 景色 甘蔗 华丽 纪念 纪录 费用 费率 盛大 童鞋
     欧洲 欧元 项链 曲线 成果 阳台 阳光 梅花 庄园 辛苦 管家 祝福 祝贺 左侧 谷歌 谷物 时刻 时常 牟利 易用 易懂
     武器 武术 常规 贺卡 文明 施工 陶瓷 安心 安慰 颜色 严肃 牛排 温馨 季后 章节 伍佰 申请 尤其 毕业 毕竟 焦点
     焦虑 向来 柳树 路上 路口 齐全 莫非 金钱 白板 白名单 黑名单 高亮 余额 余下 江南 田地 石油 夏天 夏季 秦朝 唐朝

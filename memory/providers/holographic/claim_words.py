@@ -8,6 +8,7 @@ import re
 from functools import cache
 
 from hermes_state.text import segment
+from memory.providers.holographic.spans import words
 
 _CJK = re.compile("[\u3041-\u9fff\uac00-\ud7a3]")
 
@@ -48,10 +49,11 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
         r"\b(?:lives?|living|resides?|residing|is based|is located|settled) in\b",
         (r"\b(?:has |have )?(?:relocated|moved) to\b(?= [^ ]+(?: [^ ]+)?(?: in\b| last\b| this\b| with\b| for\b|"
         r"[.,]| *$))"),
-        "(?<!以前)(?:住在|居住在|定居在|定居于|现居|搬到|搬去|搬家到|移居)了?",
+        "(?<!以前)(?:住在|住(?![院宿在])|居住在|定居在|定居于|现居|搬到|搬去|搬家到|移居)了?",
+        "在 ?(?P<v>[^ 在]+?) ?住(?![院宿在])",
         "(?P<v>[^ はがにへ]+?)(?:に住んで|へ引っ越|に引っ越|に移住|在住|に移り住)",
         "(?P<v>[^ ]+?)(?:에 산다|에 살고|에 살아|에 삽니다|에 거주|로 이사|으로 이사|에서 산다|에서 살고)",
-        r"\bwohn(?:t|e) in\b|\bvive en\b|\bhabite a\b|\bmora em\b|\b(?:живет|проживает) в\b",
+        r"\bwohn(?:t|e) in\b|\b(?:vive|vivo) en\b|\bj?\W?habite a\b|\bmor[ao] em\b|\b(?:живу|живет|проживает) в\b",
     ),
     "employer": (
         r"\b(?:works?|working) (?:at|for)\b|\b(?:is|am) employed (?:by|at)\b|\bjoined\b",
@@ -61,10 +63,18 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
         "(?P<v>[^ ]+?)(?:에서 일한|에서 일하|에서 근무|에 근무|로 이직|으로 이직|에 다닌|에 다니)|(?P<v2>[^ ]+) 직원",
         r"\barbeitet (?:bei|fur)\b|\btrabaja en\b|\btravaille chez\b|\btrabalha na?\b|\bработает в\b",
     ),
+    "birth": (
+        r"\b(?:was )?born in\b",
+        "出生在|出生于",
+        "(?P<v>[^ はがにで]+?)(?:で生まれ|生まれ)",
+        "(?P<v>[^ ]+?)에서 태어",
+    ),
+    "occupation": (r"\b(?:works?|working) as (?:an? )?",),
+    "named": (r"\b(?:is|am) (?:called|named)\b", "(?<=[\ue000-\uf8ff我])叫(?:做|作)?(?!了)|名叫"),
     "prefer": (
         (r"\bprefer(?:s|red|ence is)?\b|\bwould rather(?: have| drink| use)?\b|\b(?:i|he|she|"
         r"they)'d rather(?: have| drink| use)?\b"),
-        (r"\b(?:usually|always) (?:orders?|picks?|drinks?|uses?|wears?|chooses?|has|eats?)\b|\bwants answers in\b|"
+        (r"\b(?:usually|always) (?:orders?|picks?|drinks?|wears?|chooses?|has|eats?)\b|\bwants answers in\b|"
         r"(?<!one of my )(?<!some of my )(?<!one of our )\bfavou?rite\b"),
         ("更喜欢[用喝吃穿看]?|更爱[用喝吃穿]?|最喜欢的?|最爱的?|偏好|偏爱|首选的?|希望以?后?用|习惯[用喝吃穿]|"
         "更倾向于?"),
@@ -78,16 +88,17 @@ _RELATIONS: dict[str, tuple[str, ...]] = {
         "(?:のが|が)好き|(?:のが|が)嫌い|が大好き|が大嫌い",
         "좋아한|좋아합|좋아해|싫어한|싫어합|싫어해",
     ),
+    "written": (r"\b(?:is |was )?(?:re)?written in\b", "(?:改成|改)?用 ?(?P<v>[^ ]+?) ?(?:重?写的|写了|重写|编写)"),
     "use": (
         r"\buse[sd]?\b|\brelies on\b|\bruns on\b|\bis powered by\b",
-        "使用|采用|用的是|用了",
+        "使用|采用|用的是|用了|(?<![改换采使])用 ?(?=[\ue000-\uf8ffa-z])",
         "を使って(?:いる|います)|を使用し",
         "[을를] 쓴|[을를] 사용|[을를] 쓰",
     ),
-    "written": (r"\b(?:is |was )?(?:re)?written in\b", "(?:改成|改)?用 ?(?P<v>[^ ]+?) ?(?:重?写的|写了|重写|编写)"),
     "leads": (r"\b(?:leads|heads|runs|manages)(?! on)\b",),
     "change": (
-        r"\b(?:has |have |was |were )?(?:switched|migrated|changed|upgraded|moved) (?:over )?to\b",
+        r"\b(?:has |have )?(?:switched|moved|migrated|changed) from .+? to (?P<v>[^ ]+)",
+        r"\b(?:has been |has |have |was |were )?(?:switched|migrated|changed|upgraded|moved) (?:over )?to\b",
         "改用|改成用?|换成了?|换用|换到了?|切换到|迁移到|改为|改到",
         "に変わ|に変更|に切り替え|に移行",
         "[으]?로 바뀌|[으]?로 변경|[으]?로 바꾸|[으]?로 전환",
@@ -99,19 +110,43 @@ COPULA = r"\b(?:is|are|was|am|ends up at)\b|(?<![不但还就只也可总要])�
 PLACED = re.compile(r"位于|坐落在|在(?!线)(?=[^ ]{1,8}$)")
 COPULA_LAST = (
     r"(?:にあります|にある|에 있다|에 있습니다|에 있어)(?= |$)|(?:です|である|でした|だった|だ)(?= |$)"
-    r"|(?:이다|입니다|이었다|였다|이에요|예요)(?= |$)"
+    r"|(?:이다|입니다|이었다|였다|이에요|예요|이야|야)(?= |$)"
 )
-SINGLE = frozenset({"residence", "employer", "prefer", "written", "change"})
+SINGLE = frozenset({"residence", "employer", "birth", "occupation", "named", "prefer", "written", "change"})
+# Kinds of things of which one is used, or liked best, at a time.
+EXCLUSIVE = frozenset({"theme", "indent", "editor", "database", "bundler", "framework"})
+# Roles that one holds at a time, and nouns that name an attribute without saying whose.
+HOLDERS = frozenset(
+    words(
+        """
+        ceo cto cfo owner lead leader captain president chair mayor director head maintain maintainer 负责人 所有者
+        社长 总裁
+        董事长 责任人 責任者 社長 担当者 오너 대표 책임자 소유자
+        """
+    )
+)
+ATTRIBUTES = frozenset(
+    words(
+        """
+        password port name address email phone number color colour version deadlin budget timezon size price owner
+        leader
+        capit birthdai birthday editor databas framework host branch licens url domain path limit timeout 密码 端口
+        名字 地址
+        邮箱 电话 颜色 版本 预算 价格 截止日期 生日 パスワード ポート 名前 住所 色 予算 締切 비밀번호 포트 이름 주소
+        색 예산
+        """
+    )
+)
 
 # Opposites: each side is one sign of an axis. Only words that say nothing else.
 _AXES: tuple[tuple[str, str], ...] = (
     (
         (
-            r"\b(?:enabled|turned on|switched on|activated|activa|aktiviert)\b|已?开启了?|已?启用了?|打开了?|"
+            r"\bon$|\b(?:enabled|turned on|switched on|activated|activa|aktiviert)\b|已?开启了?|已?启用了?|打开了?|"
             "有効|(?<!비)활성화|켜져"
         ),
         (
-            r"\b(?:disabled|turned off|switched off|deactivated|deaktiviert)\b|已?关闭了?|已?禁用了?|"
+            r"\boff$|\b(?:disabled|turned off|switched off|deactivated|deaktiviert)\b|已?关闭了?|已?禁用了?|"
             "已?停用了?|無効|비활성화|꺼져"
         ),
     ),
@@ -162,8 +197,20 @@ _AXES: tuple[tuple[str, str], ...] = (
         r"\b(?:single|unmarried|divorced)\b|未婚|单身|独身|미혼",
     ),
     (
-        r"\balways\b|总是|いつも|항상",
-        r"\brarely\b|很少|めったに|거의",
+        r"\bleft-handed\b|左撇子|左利き|왼손잡이",
+        r"\bright-handed\b|右撇子|右利き|오른손잡이",
+    ),
+    (
+        r"\blocked\b|上锁|已锁",
+        r"\bunlocked\b|未锁|解锁",
+    ),
+    (
+        r"\bactive\b",
+        r"\binactive\b",
+    ),
+    (
+        r"\b(?:concise|brief|short)\b|简短|簡潔な?|간결한",
+        r"\b(?:detailed|verbose|long)\b|详细|詳しい|詳細な?|자세한",
     ),
     (
         r"\bavailable\b|有空|空いて",
@@ -182,7 +229,7 @@ NEGATION = Wording(
     r"haven't|couldn't"
     r"|shouldn't|wouldn't|without|stopped|quit|no more|has no|have no|nicht|kein\w*|nie|jamais|pas|nunca|nao|не|"
     r"больше не)\b"
-    r"|不再是?|不可以|不能|不会|不用(?!户)|不(?![同仅但错久断少只如然论管止满]|过(?!敏)|得不)|没有|"
+    r"|不再是?|不可以|不能|不会|不(?=用(?!户))|不(?![同仅但错久断少只如然论管止满]|过(?!敏)|得不)|没有|"
     r"没(?=[养有吃来])|从来不|从不|未(?=[婚授])|無い|ではない|じゃない"
     r"|(?:てい|でい)?ません(?:でした)?|(?<=[\u4e00-\u9fff\u3041-\u3096])ない(?=$| |で|の)|(?<=が)ない|なかった|"
     r"なくなった"
@@ -190,11 +237,12 @@ NEGATION = Wording(
 )
 # Says that things were otherwise once, or that this was one event: neither can be contradicted by what is now.
 PAST = Wording(
-    r"\b(?:used to|formerly|previously|once|originally|grew up|was born|visited|went to|flew to|met|bought|"
+    r"\b(?:used to|formerly|previously|once|originally|grew up|ran|happened|occurred|took place|crashed|"
+    r"visited|went to|flew to|met|bought|"
     r"was in|travell?ed to|ago)\b"
-    r"|以前(?!は?使)|曾经|曾在|原来|从前|去过|出差|认识了|长大|出生|买了|旅行|去了"
-    r"|以前は?|かつて|昔|を訪れた|で育った|出張|へ行った|に行った|で出会|で生まれ"
-    r"|예전|이전에는|한때|방문했|자랐|출장|갔다|만났|태어났"
+    r"|以前(?!は?使)|曾经|曾在|原来|从前|去过|出差|认识了|长大|买了|旅行|去了"
+    r"|以前は?|かつて|昔|を訪れた|で育った|出張|へ行った|に行った|で出会"
+    r"|예전|이전에는|한때|방문했|자랐|출장|갔다|만났"
 )
 # Says when something began or happened, seen from now.
 RECENT = Wording(
@@ -215,7 +263,8 @@ NOW = Wording(
 )
 # Only says that a number or a time is no longer what it was.
 CHANGED = Wording(
-    r"\b(?:was |were |got )?(?:raised|lowered|increased|reduced|moved|changed|postponed|cut|extended)(?: to)?\b"
+    r"\b(?:was |were |got |has been |have been )?(?:raised|lowered|increased|reduced|moved|changed|postponed|"
+    r"cut|extended)(?: to)?\b"
     r"|提高到|降低到|增加到|减少到|改到|推迟到|提前到|改成|改为|换成了?|涨到|降到|定在|推迟|提前"
     r"|に増え\w*|に減っ\w*|に変わりました|に変わった|になりました|になった|ようになりました|[으]?로 늘었다|"
     r"[으]?로 줄었다|[으]?로 바뀌었다|으로 변경됐다"
@@ -227,7 +276,7 @@ TIMES_OF_DAY = Wording(
     r"(?P<n2>中午|午饭后|下午|昼|午後|점심에?)"
 )
 USER = Wording(
-    r"\b(?:i|i'm|i'd|i've|me|my|mine|(?:the )?user(?:'s)?)\b|我的?(?!们)|本人|用户|使用者|(?:私|僕|俺|"
+    r"\b(?:i'm|i'd|i've|i'll|i|me|my|mine|(?:the )?user(?:'s)?)\b|我的?(?!们)|本人|用户|使用者|(?:私|僕|俺|"
     r"ユーザー)(?:の|は)?|(?<![가-힣])(?:나는|나의|내가|내|저는|제|사용자[는가의]?)(?![가-힣])|\bich\b|"
     r"\bmein\w*\b|\byo\b|\bmi\b|\bje\b|\bmon\b|\bma\b|\beu\b|\bmeu\b|(?<!\w)(?:я|мой|моя|мне)(?!\w)"
 )
@@ -253,6 +302,17 @@ _DOMAINS: dict[str, str] = {
     "food": """
         peanut sushi pizza mushroom olive pasta rice noodle cheese fish meat 花生 寿司 香菜 蘑菇 榴莲 面条
         米饭 納豆 えび きのこ ピザ うどん そば 땅콩 초밥 새우 버섯 피자 국수 밥
+    """,
+    "bundler": """
+        webpack vite rollup parcel esbuild
+    """,
+    "framework": """
+        react vue svelte angular django flask rails spring
+    """,
+    "job": """
+        nurse teacher doctor engineer lawyer designer manager student developer programmer chef pilot farmer 护士
+        老师 医生
+        工程师 律师 设计师 学生 程序员 看護師 教師 医者 エンジニア 弁護士 学生 간호사 교사 의사 변호사 학생
     """,
     "indent": """
         tab tabs space spaces

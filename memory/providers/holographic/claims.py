@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memory.providers.holographic.claim_words import (
+    ATTRIBUTES,
     CHANGED,
     COPULA,
     COPULA_LAST,
@@ -28,7 +29,7 @@ from memory.providers.holographic.claim_words import (
 )
 from memory.providers.holographic.entities import extract
 from memory.providers.holographic.quantities import Quantity, quantities
-from memory.providers.holographic.terms import HAN, HANGUL, KANA, Reading
+from memory.providers.holographic.terms import HAN, HANGUL, KANA, SPEAKER, Reading
 
 # Longer statements are not facts that another could contradict as a whole.
 MAX_CLAIM_CHARS = 400
@@ -103,6 +104,8 @@ def claim(text: str) -> Claim:
     signs = _opposites(reading, relation)
     against = _against(reading)
     subject, value, name = _sides(reading, relation)
+    if not subject and name in _OWN and not reading.text[: relation.start].strip():
+        subject = frozenset({SPEAKER})  # orders, and languages that leave out "I"
     if against and name == "like":
         name = "prefer"
     changed = bool(reading.take(CHANGED.of(spaced=reading.spaced))) or name == "change" or changed
@@ -142,7 +145,9 @@ class _Found(NamedTuple):
 
 
 # Relations that are kept as a term, so that "uses X" and "knows X" are two statements.
-_MARKED = frozenset({"residence", "employer", "like", "use", "written"})
+_MARKED = frozenset({"residence", "employer", "birth", "occupation", "like", "use", "written"})
+# What is said without a subject is said of oneself, or is an order.
+_OWN = frozenset({"residence", "employer", "occupation", "named", "prefer", "like", "use", "change"})
 _NONE = _Found("", 0, 0, None)
 
 
@@ -196,6 +201,8 @@ def _sides(reading: Reading, relation: _Found) -> tuple[frozenset[str], frozense
     """Subject, value, and the relation under its final name; the words of the relation are then blank."""
     text = reading.text
     topic = _TOPIC.search(text) if reading.verb_last else None
+    if topic and relation.name in ("like", "prefer") and topic.start() >= relation.start > 0 and "は" not in text:
+        return _without_topic(reading, relation)
     before = min(topic.start() if topic else relation.start, relation.start or len(text))
     if relation.value and not topic:
         before = min(before, relation.value[0])
@@ -225,6 +232,13 @@ def _sides(reading: Reading, relation: _Found) -> tuple[frozenset[str], frozense
     return subject, value, name
 
 
+def _without_topic(reading: Reading, relation: _Found) -> tuple[frozenset[str], frozenset[str], str]:
+    """お茶が好き: what stands before the verb is liked, by whoever speaks."""
+    value = reading.terms(0, relation.start)
+    reading.blank(relation.start, relation.end)
+    return frozenset({SPEAKER}), value, relation.name
+
+
 def _object(reading: Reading, start: int) -> frozenset[str]:
     """The terms behind a verb, up to a preposition; where there are none, the first piece."""
     if where := _WHERE.match(reading.text, start):
@@ -244,10 +258,10 @@ def _copula(
 ) -> tuple[frozenset[str], frozenset[str], str]:
     """Subject, value and relation of "the X of Y is Z" (attribute), "Y is the X of Z" (role), or another "is"."""
     behind = text[start:]
-    if _POSSESSIVE.search(subject_text) or (reading.verb_last and len(subject) > 1):
+    if _POSSESSIVE.search(subject_text) or subject & ATTRIBUTES or (reading.verb_last and len(subject) > 1):
         return subject, value, "attribute"
     if _POSSESSIVE.search(behind):
         cut = _OF.search(behind)
         role = reading.terms(start, start + cut.start()) if cut else frozenset(reading.in_order(start)[-1:])
         return subject, role, "role"
-    return subject, value, ""
+    return subject, value, "located" if _WHERE.match(behind) else "is"

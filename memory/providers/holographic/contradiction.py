@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memory.providers.holographic.claim_words import SINGLE, domains
+from memory.providers.holographic.claim_words import EXCLUSIVE, HOLDERS, LIKING, SINGLE, domains
 from memory.providers.holographic.claims import Claim, claim
 from memory.providers.holographic.quantities import Quantity, differ
 from memory.providers.holographic.spans import words
@@ -20,6 +20,8 @@ MIN_CONFIDENCE = 0.5
 _CONFIDENCE = {"preference": 0.9, "value": 0.9, "opposite": 0.85, "negation": 0.9, "number": 0.9, "date": 0.9}
 # Taken off when the things preferred are of no known kind, and for each term that only one statement has.
 _UNKNOWN_DOMAIN, _MORE_TERMS = 0.2, 0.15
+# Relations that have many values, of different kinds, so that a subject alone has too many of them.
+_BY_KIND = frozenset({"prefer", "like", "use", "change", "is"})
 # Attributes of which there can be many.
 _MANY = frozenset(
     words(
@@ -70,14 +72,20 @@ class Contradiction:
 
 
 def slots(text: str) -> tuple[str, ...]:
-    """Where a fact can contradict others: up to three short keys; none for a text that only tells what was."""
+    """Where a fact can contradict others: a few short keys; none for a text that only tells what was.
+
+    The narrower come first: a store that looks at so many facts of a slot at most loses nothing that shares those.
+    """
     made = claim(text)
     if made.past or not made.terms:
         return ()
     found = [_key("matter", made.matter)]
+    if office := _office(made):
+        found.append(_key("office", office))
     if made.relation and made.subject:
-        found.append(_key("change" if made.relation == "change" else made.relation, made.subject))
-        found.append(_key("subject", made.subject))
+        kinds = domains(made.value | made.residue) if made.relation in _BY_KIND else frozenset()
+        found += [_key(f"kind {kind}", made.subject) for kind in sorted(kinds)]
+        found += [_key(made.relation, made.subject), _key("subject", made.subject)]
     return tuple(dict.fromkeys(found))
 
 
@@ -108,11 +116,13 @@ _Finding = tuple[str, float, str]
 
 def _denial(a: Claim, b: Claim) -> _Finding | None:
     """One says what the other denies, or says the opposite word."""
-    if a.sign == b.sign or a.matter != b.matter or not a.matter or a.times_of_day != b.times_of_day:
+    if a.sign == b.sign or a.matter != b.matter or not a.matter or not _at_one_time(a, b):
         return None
-    if _values_of(a.quantities) != _values_of(b.quantities):
+    if a.quantities and b.quantities and _values_of(a.quantities) != _values_of(b.quantities):
         return None
     kind = "negation" if (a.negations - b.negations) % 2 else "opposite"
+    if kind == "opposite" and a.relation in ("like", "prefer") and a.axes - {LIKING}:
+        kind = "preference"  # concise answers, detailed answers
     return (
         kind,
         _CONFIDENCE[kind],
@@ -124,7 +134,7 @@ def _quantity(a: Claim, b: Claim) -> _Finding | None:
     """The same is said with another number, date or time."""
     if a.sign != b.sign or not a.quantities or len(a.quantities) != len(b.quantities):
         return None
-    if not a.matter or a.matter != b.matter or a.times_of_day != b.times_of_day:
+    if not a.matter or a.matter != b.matter or not _at_one_time(a, b):
         return None
     pairs = list(zip(a.quantities, b.quantities, strict=True))
     if any(one.kind != other.kind for one, other in pairs):
@@ -142,13 +152,8 @@ def _quantity(a: Claim, b: Claim) -> _Finding | None:
 def _values(a: Claim, b: Claim) -> _Finding | None:
     """Two values of one relation that has one at a time."""
     if not a.value or not b.value or a.value == b.value or a.value <= b.value or b.value <= a.value or not a.subject:
-        return _reversed(a, b)
-    if (
-        a.sign < 0
-        or b.sign < 0
-        or a.subject != b.subject
-        or (a.times_of_day and b.times_of_day and a.times_of_day != b.times_of_day)
-    ):
+        return _reversed(a, b) or _holders(a, b)
+    if a.sign < 0 or b.sign < 0 or a.subject != b.subject or not _at_one_time(a, b):
         return None
     relation = _common_relation(a, b)
     if relation is None or (relation == "attribute" and a.subject & _MANY):
@@ -165,6 +170,24 @@ def _reversed(a: Claim, b: Claim) -> _Finding | None:
     if a.subject == b.subject and a.value and a.value == b.against and b.value == a.against:
         return "preference", _CONFIDENCE["preference"], "the preference is reversed"
     return None
+
+
+def _holders(a: Claim, b: Claim) -> _Finding | None:
+    """Two are said to hold a role that one holds at a time."""
+    if _office(a) and _office(a) == _office(b) and a.subject != b.subject and a.sign == b.sign == 1:
+        names = f"{' '.join(sorted(a.subject))} against {' '.join(sorted(b.subject))}"
+        return "value", _CONFIDENCE["value"] - _MORE_TERMS, names
+    return None
+
+
+def _office(made: Claim) -> frozenset[str]:
+    """The role and what it is of, if one holds it at a time; else nothing."""
+    return made.value | made.residue if made.relation == "role" and made.value & HOLDERS else frozenset()
+
+
+def _at_one_time(a: Claim, b: Claim) -> bool:
+    """Whether the two can be about one time: the same, or one does not say when."""
+    return not a.times_of_day or not b.times_of_day or a.times_of_day == b.times_of_day
 
 
 def _common_relation(a: Claim, b: Claim) -> str | None:
@@ -189,17 +212,24 @@ def _doubt(relation: str, a: Claim, b: Claim) -> float | None:
     less = _MORE_TERMS * len(one ^ other)
     if relation in SINGLE - {"prefer"} or relation in ("attribute", "role"):
         return less
-    kinds = domains(a.value | a.residue), domains(b.value | b.residue)
+    if relation == "located":
+        return less + _UNKNOWN_DOMAIN
+    kinds = domains(a.value | one), domains(b.value | other)
     if all(kinds) and not kinds[0] & kinds[1]:
         return None
-    known = all(kinds)
-    if relation == "prefer":
-        return less + (0.0 if known else _UNKNOWN_DOMAIN)
-    # like, use: many things can be, unless one says that it changed, or when during a day it is so.
-    narrowed = a.changed or b.changed or bool(a.times_of_day and a.times_of_day == b.times_of_day)
-    if not narrowed and not (relation == "use" and "database" in kinds[0] & kinds[1]):
-        return None
-    return less + (0.0 if known else _UNKNOWN_DOMAIN)
+    if not all(kinds):
+        less += _UNKNOWN_DOMAIN
+    return less if _excludes(relation, a, b, kinds[0] & kinds[1]) else None
+
+
+def _excludes(relation: str, a: Claim, b: Claim, shared: frozenset[str]) -> bool:
+    """Whether two things of these kinds can't both be so."""
+    if relation == "is":
+        return "job" in shared
+    if relation == "prefer" or shared & EXCLUSIVE:
+        return True
+    # Many things can be liked or used, unless one says that it changed, or when during a day it is so.
+    return a.changed or b.changed or bool(a.times_of_day and a.times_of_day == b.times_of_day)
 
 
 def _values_of(found: tuple[Quantity, ...]) -> list[tuple[str, str]]:

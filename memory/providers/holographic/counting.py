@@ -1,4 +1,4 @@
-"""How often facts were recalled: counted in memory, written with a change, after some searches, or at the end."""
+"""How often facts were recalled: counted in memory, written after some searches, before a list, and at the end."""
 
 from __future__ import annotations
 
@@ -56,26 +56,23 @@ class RetrievalCounts:
         """
         if self._engine.read_only or not self._waiting:
             return
+        with self._lock:
+            waiting, self._waiting, self._searches = self._waiting, Counter(), 0
         try:
             with self._engine.write(budget_s=budget_s) as connection:
-                self.write(connection)
-        except HermesStateError as error:
-            if budget_s is None:
+                _add(connection, waiting)
+        except BaseException as error:
+            with self._lock:
+                self._waiting.update(waiting)
+            if budget_s is None or not isinstance(error, HermesStateError):
                 raise
             _log.debug("counts of retrievals wait: %s", error.message)
 
-    def write(self, connection: Connection) -> None:
-        """Write what waits, inside a write transaction; it waits on when that fails."""
-        with self._lock:
-            waiting, self._waiting, self._searches = self._waiting, Counter(), 0
-        by_times: dict[int, list[int]] = {}
-        for pk, times in waiting.items():
-            by_times.setdefault(times, []).append(pk)
-        try:
-            for times, pks in by_times.items():
-                count = _f.retrieval_count + times
-                connection.execute(update(facts).where(_f.pk.in_(pks)).values(retrieval_count=count))
-        except BaseException:
-            with self._lock:
-                self._waiting.update(waiting)
-            raise
+
+def _add(connection: Connection, counts: Counter[int]) -> None:
+    by_times: dict[int, list[int]] = {}
+    for pk, times in counts.items():
+        by_times.setdefault(times, []).append(pk)
+    for times, pks in by_times.items():
+        count = _f.retrieval_count + times
+        connection.execute(update(facts).where(_f.pk.in_(pks)).values(retrieval_count=count))

@@ -83,6 +83,7 @@ montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz
 """
 _ORDINARY = frozenset(
     words(_CALENDAR)
+    + words("vivo vive trabajo trabaja prefiero prefiere j'habite j'aime moro mora trabalho prefiro wohne живу работаю")
     + words(
         """
     i i'm i've i'd i'll a about above according actually after again all almost also although always
@@ -196,6 +197,8 @@ def _name_end(text: str, words: list[re.Match[str]], first: int, links: frozense
             break
         if _is_capitalised(words[at].group()):
             last = at
+        elif words[at].group() == "of" and words[at - 1].group().isupper():
+            break  # CEO of Acme is a role of Acme
         elif words[at].group() not in links or at - last > 2:
             break
         at += 1

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from hermes_state.text import Prefix, Word
     from hermes_state.text.query import Node
 
-# Facts of one entity that are looked at: the most trusted and newest. An entity of which more is said is a topic.
-MOST = 200
+# Facts of one entity that are looked at when fewer are wanted: the most trusted and newest.
+LOOKED_AT = 100
 # Facts of each entity, the newest, that are looked through for what connects it with another.
-MOST_CONNECTED = 1_000
+MOST_CONNECTED = 500
 _f, _l = facts.c, fact_entities.c
 
 
@@ -60,22 +60,24 @@ def know(connection: Connection, entity: str) -> Known:
     return Known(pk, tuple(dict.fromkeys([key, *keys])), tuple(dict.fromkeys([entity, *names])))
 
 
-def facts_of(connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]]) -> list[int]:
+def facts_of(connection: Connection, known: Known, conditions: Sequence[ColumnElement[bool]], most: int) -> list[int]:
     """The facts that are linked to an entity, the most trusted first, then those that only mention it."""
+    most = max(most, LOOKED_AT)
     linked: list[int] = []
     if known.pk is not None:
         query = select(_l.fact_pk).join(facts, _f.pk == _l.fact_pk).where(_l.entity_pk == known.pk, *conditions)
-        query = query.order_by(_f.trust.desc(), _l.fact_pk.desc()).limit(MOST)
+        query = query.order_by(_f.trust.desc(), _l.fact_pk.desc()).limit(most)
         linked = list(connection.execute(query).scalars().all())
-    if len(linked) >= MOST:
+    if len(linked) >= most:
         return linked
-    return [*linked, *_mentioning(connection, [known], conditions, set(linked))]
+    return [*linked, *_mentioning(connection, [known], conditions, set(linked), most)]
 
 
 def facts_of_all(
-    connection: Connection, known: Sequence[Known], conditions: Sequence[ColumnElement[bool]]
+    connection: Connection, known: Sequence[Known], conditions: Sequence[ColumnElement[bool]], most: int
 ) -> list[int]:
     """The facts that are linked to each of some entities, or mention it; newest first."""
+    most = max(most, LOOKED_AT)
     linked: list[int] = []
     pks = [each.pk for each in known if each.pk is not None]
     if len(pks) == len(known):
@@ -84,8 +86,8 @@ def facts_of_all(
         query = select(_l.fact_pk).join(facts, _f.pk == _l.fact_pk).where(_l.entity_pk == first, *conditions)
         for other in others:
             query = query.where(_has_link(other))
-        linked = list(connection.execute(query.order_by(_l.fact_pk.desc()).limit(MOST)).scalars().all())
-    return [*linked, *_mentioning(connection, known, conditions, set(linked))]
+        linked = list(connection.execute(query.order_by(_l.fact_pk.desc()).limit(most)).scalars().all())
+    return [*linked, *_mentioning(connection, known, conditions, set(linked), most)]
 
 
 def _links_up_to(connection: Connection, pk: int, most: int) -> int:
@@ -114,7 +116,11 @@ def linked_to_both(
 
 
 def _mentioning(
-    connection: Connection, known: Sequence[Known], conditions: Sequence[ColumnElement[bool]], linked: set[int]
+    connection: Connection,
+    known: Sequence[Known],
+    conditions: Sequence[ColumnElement[bool]],
+    linked: set[int],
+    most: int,
 ) -> list[int]:
     """Facts that have a name of each entity in their text, although they were not linked to all of them."""
     if not INDEX.exists(connection):
@@ -124,8 +130,8 @@ def _mentioning(
     if len(nodes) < len(known):
         return []
     node = nodes[0] if len(nodes) == 1 else And(tuple(nodes))
-    matches = INDEX.matches(connection, node, limit=MOST + len(linked))
-    wanted = [pk for pk in matches if pk not in linked][:MOST]
+    matches = INDEX.matches(connection, node, limit=most + len(linked))
+    wanted = [pk for pk in matches if pk not in linked][:most]
     if not wanted:
         return []
     query = select(_f.pk, _f.content).where(_f.pk.in_(wanted), *conditions)

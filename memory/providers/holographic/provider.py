@@ -150,8 +150,7 @@ class HolographicProvider(MemoryProvider):
 
     def on_memory_write(self, action: str, target: str, content: str, metadata: dict[str, Any] | None = None) -> None:
         """Follow a change of the built-in memory."""
-        opened = self._ready()
-        opened.mirror.follow(action, target, content, metadata or {}, opened.owner())
+        self._ready().mirror.follow(action, target, content, metadata or {})
 
     def on_session_end(self, messages: list[Message]) -> None:
         """Keep the facts that the user stated, if `auto_extract` says so. Again with the same messages adds nothing."""

@@ -53,10 +53,11 @@ _UNITS = (
     "公斤|斤|台|名|个节点"
     "|円|歳|才|秒|分|時間|日間|人|台|個|名|匹|冊|回|원|명|살|세|초|분|시간|일|개|대|마리|권|번|점"
 )
+# "One" is more often a pronoun.
 _SPELLED = dict(
     zip(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
-        range(1, 13),
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+        range(2, 13),
         strict=True,
     )
 )
@@ -84,10 +85,10 @@ _CLOCK = re.compile(
     rf"시(?!간))(?:(?P<half>半|반)| ?(?P<min3>{_CJK_NUMBER}{{1,3}}) ?[分분])?(?!间|間)"
 )  # fmt: skip
 _NUMBER = re.compile(
-    rf"(?<![\w.,-])(?P<cur>[$€£¥])? ?(?P<n>\d+(?:[.,]\d+)*)(?: ?(?P<u>{_UNITS})(?![a-z]))?(?![a-z\d])"
+    rf"(?<![\w.,-])(?P<cur>[$€£¥])? ?(?P<n>\d+(?:[.,]\d+)*k?)(?: ?(?P<u>{_UNITS})(?![a-z]))?(?![a-z\d])"
     rf"|(?P<n4>(?<=[^\x00-\x7f])\d+(?:[.,]\d+)*)(?: ?(?P<u4>{_UNITS})(?![a-z]))?(?![a-z\d])"
-    rf"|(?<!\w)(?P<word>{'|'.join(_SPELLED)}) (?P<u2>{_UNITS})(?![a-z])"
-    rf"|(?P<n3>[一二两三四五六七八九十百千万]+)(?P<u3>元|块|人|个人|岁|秒|分钟|小时|天|公斤|台|名|円|歳|時間)"
+    rf"|(?<!\w)(?P<word>{'|'.join(_SPELLED)})(?: (?P<u2>{_UNITS})(?![a-z])|(?= [a-z]))"
+    rf"|(?P<n3>[一二两三四五六七八九十百千万]+)(?P<u3>元|块|人|个人|个(?!月)|只|条|位|辆|本|岁|秒|分钟|小时|天|公斤|台|名|円|歳|時間)"
 )
 _DIGIT = re.compile(f"{_CJK_NUMBER}")
 # Units that are one.

@@ -96,7 +96,6 @@ class FactStore:
 
     def _add_batch(self, batch: Sequence[NewFact], analysed: Sequence[Analysis]) -> list[Added]:
         with self.engine.write() as connection:
-            self.retrieved.write(connection)
             known = _known(connection, batch, analysed)
             stand = state.read(connection)
             next_pk = max(stand.newest, stand.id_floor) + 1

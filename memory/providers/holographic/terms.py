@@ -66,7 +66,7 @@ _KOREAN_FUNCTION = frozenset(
 _FUNCTION = frozenset(
     words(
         """
-        would could may might must got one really quite usual plan planned set start held schedul take place own
+        alway would could may might must got one really quite usual plan planned set start held schedul take place own
         """
     )
 )
