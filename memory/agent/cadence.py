@@ -58,6 +58,8 @@ class Cadence:
         self._settings = settings
         self._counts_turns = counts_turns
         self._stored = self.counts = self._load()
+        # Of an earlier process, or agent; one of our own says itself when it ends.
+        self._is_unfinished = db.meta.get(self._unfinished_key) is not None
 
     def begin_turn(self) -> int:
         """Count a turn of the user; returns its number. `save` makes it last."""
@@ -91,8 +93,7 @@ class Cadence:
         every, every_skill = self._settings.nudge_interval, self._settings.skill_nudge_interval
         if not self._counts_turns:
             return Due()
-        began = self._db.meta.get(self._unfinished_key)
-        by_turns = self.counts.since_write >= every or began is not None or asked
+        by_turns = self.counts.since_write >= every or self._is_unfinished or asked
         return Due(memory=every > 0 and by_turns, skills=skills and 0 < every_skill <= self.counts.since_skill)
 
     def is_worth_a_flush(self) -> bool:
@@ -108,6 +109,7 @@ class Cadence:
             since_write=0 if due.memory else counts.since_write,
             since_skill=0 if due.skills else counts.since_skill,
         )
+        self._is_unfinished = True
         with self._db.transaction():
             self.save()
             self._db.meta.set(self._unfinished_key, json.dumps(asdict(due)))
@@ -115,6 +117,7 @@ class Cadence:
     def review_ended(self) -> None:
         """The review came to an end."""
         self._db.meta.delete(self._unfinished_key)
+        self._is_unfinished = False
 
     def save(self) -> None:
         """Keep the counters, if they changed."""

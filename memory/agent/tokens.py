@@ -10,12 +10,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from hermes_state.session_search.budget import estimate_tokens
 
 FRAMING_TOKENS = 4
 IMAGE_TOKENS = 1000
+
+
+@lru_cache(maxsize=8)
+def prompt_tokens(text: str) -> int:
+    """About how many tokens a system prompt takes; asked for each turn, and the same for most."""
+    return FRAMING_TOKENS + estimate_tokens(text)
 
 
 def message_tokens(message: Mapping[str, Any]) -> int:

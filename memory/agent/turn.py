@@ -13,7 +13,7 @@ from memory.agent.loop import Loop, Outcome
 from memory.agent.prompt import assemble, injected
 from memory.agent.recall import Recall, query_for, recall
 from memory.agent.remember import asks_to_remember
-from memory.agent.tokens import message_tokens
+from memory.agent.tokens import message_tokens, prompt_tokens
 from memory.context import sanitize
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Turn:
 
     def _request_tokens(self) -> int:
         parts = self._parts
-        asked = message_tokens({"content": self._content}) + message_tokens({"content": parts.system_prompt()})
+        asked = message_tokens({"content": self._content}) + prompt_tokens(parts.system_prompt())
         return parts.transcript.tokens + asked + parts.toolbox.tokens
 
     def _tell_start(self) -> None:
