@@ -187,3 +187,29 @@ def test_most_names_are_found_without_being_asked_for(language, part, recall):
     right = sum(len(a & b) for a, b in zip(found, wanted, strict=True))
     assert right / sum(map(len, wanted)) >= recall
     assert right / sum(map(len, found)) >= 0.9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wow, that sounds good! Can't wait. Glad to hear it.",
+        "Yeah, they're fine. Sounds like a plan, talk soon.",
+        "Been busy lately. Love it. Nice work on the tests.",
+        "Appreciate the help. You've been great, really.",
+    ],
+)
+def test_small_talk_names_nobody(text):
+    assert names(text) == []
+
+
+def test_a_greeting_is_no_part_of_a_name():
+    assert names("Hey John! Wow Maria, how is Caroline?") == ["John", "Maria", "Caroline"]
+
+
+def test_names_with_small_words_inside_are_whole():
+    assert names("We read Lord of the Rings at the Bank of America, the CEO of Acme said.") == [
+        "Lord of the Rings",
+        "Bank of America",
+        "CEO",
+        "Acme",
+    ]

@@ -77,13 +77,24 @@ _HONORIFICS = frozenset(words("mr mrs ms dr prof sir herr frau señor señora mo
 
 # Capitalised and yet no name: pronouns, days, months.
 _CALENDAR = """
-monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
+monday tuesday wednesday thursday friday saturday sunday
+mondays tuesdays wednesdays thursdays fridays saturdays sundays
 january february march april may june july august september october november december
 montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember
 """
 _ORDINARY = frozenset(
     words(_CALENDAR)
-    + words("vivo vive trabajo trabaja prefiero prefiere j'habite j'aime moro mora trabalho prefiro wohne живу работаю")
+    + words(
+        """
+        wow yeah yep yup nope nah hey cool glad congrats
+        definitely appreciate nice awesome talk bye life long love nature
+        hope stay family looks sorry cheers gonna wanna gotta absolutely art guess way such super lately aww enjoy bet
+        catch excited agreed feels lots music wish little totally exactly btw ugh ooh yay mine three four five sounds
+        congratulations thankfully hopefully unfortunately fortunately honestly seriously anyway besides meanwhile
+        """
+    )
+    + words("vivo vive trabajo trabaja prefiero prefiere j'habite j'aime moro mora trabalho prefiro wohne")
+    + words("живу работаю woah oof anytime plus really well agree met change")
     + words(
         """
     i i'm i've i'd i'll a about above according actually after again all almost also although always
@@ -116,6 +127,30 @@ _ORDINARY = frozenset(
     """
 )
 )  # fmt: skip
+# Words by which a text shows that it is English, where a capital at the start of a sentence says nothing.
+_ENGLISH = re.compile(
+    r"\b(?:the|is|are|was|to|and|of|a|an|in|for|with|on|at|as|it|that|has|have|will|he|she|you|my|your|his|her|their|our"
+    r"|from|by|not|so|just|but|who|does|can)\b|\bI\b"
+)
+_CONTRACTED = ("n't", "'re", "'ve", "'ll", "'d", "'m")
+_LISTED = re.compile(r"(?: and|,) [A-Z]")
+_WITH_DIGIT_OR_HUMP = re.compile("[a-z][A-Z]|[0-9]|^[A-Z]{2}")
+_VERBS = frozenset(
+    words(
+        """
+        is was has had will can does did and or may might
+        must should would could says said told went took made got gave
+        came met wrote ran saw knew left bought brought built
+        sold taught thought put set lost won kept found began drove
+        flew grew spoke ate drank slept felt paid sent
+        spent stood understood wants also always never usually often now
+        still just recently already only currently no isn't wasn't doesn't didn't hasn't can't won't cannot
+        """
+    )
+)
+_NO_VERBS = frozenset(
+    words("this as his its us yours ours theirs less unless always perhaps plus across thus days times")
+)
 # Ordinary words with which a name of several may begin.
 _HEADS = frozenset(
     words(
@@ -195,10 +230,14 @@ def _name_end(text: str, words: list[re.Match[str]], first: int, links: frozense
     ):
         if text[words[at - 1].end() : words[at].start()] == ". " and _plain(words[at - 1]) not in _HONORIFICS:
             break
+        if words[at].group() == "I" or words[at].group().startswith(("I'", "I’")):
+            break
         if _is_capitalised(words[at].group()):
             last = at
         elif words[at].group() == "of" and words[at - 1].group().isupper():
             break  # CEO of Acme is a role of Acme
+        elif words[at].group() == "the" and words[at - 1].group() == "of":
+            pass
         elif words[at].group() not in links or at - last > 2:
             break
         at += 1
@@ -206,9 +245,11 @@ def _name_end(text: str, words: list[re.Match[str]], first: int, links: frozense
 
 
 def _is_no_part(text: str, word: re.Match[str]) -> bool:
-    """Whether a capitalised word does not belong to the name behind it: a title, the first word of a sentence."""
+    """Whether a word does not belong to the name behind it: a title, the first of a sentence, a link after these."""
     plain = _plain(word)
-    return plain in _HONORIFICS or (plain in _OPENERS and _opens(text, word.start()))
+    return (
+        not _is_capitalised(word.group()) or plain in _HONORIFICS or (plain in _OPENERS and _opens(text, word.start()))
+    )
 
 
 def _opens(text: str, start: int) -> bool:
@@ -224,13 +265,30 @@ def _is_name(text: str, words: list[re.Match[str]], first: int, last: int, germa
     if first < last:
         return True
     word = _plain(words[first])
-    if len(word) < 2:
+    if len(word) < 2 or word.endswith(_CONTRACTED):
         return False
     if german and not opens and first and _plain(words[first - 1]) in _BEFORE_NOUN:
         return False
     if german and word.endswith(("ung", "heit", "keit", "schaft", "tion", "tät")):
         return False
-    return not (opens and word.endswith("ing") and word.isascii())
+    if not opens or not word.isascii():
+        return True
+    if _WITH_DIGIT_OR_HUMP.search(words[first].group()):
+        return True
+    return not word.endswith("ing") and (not _ENGLISH.search(text) or _does_something(text, words, first))
+
+
+def _does_something(text: str, words: list[re.Match[str]], at: int) -> bool:
+    """Whether an English word that opens a sentence is followed as a subject is: "Dana lives", not "Glad to"."""
+    if _possessive(words[at]):
+        return True
+    rest = text[words[at].end() :]
+    if rest[:1] == "'" or not rest.strip():
+        return False
+    if rest[:2] == " (" or _LISTED.match(rest):
+        return True
+    behind = words[at + 1].group().lower() if at + 1 < len(words) and rest.startswith(" ") else ""
+    return behind in _VERBS or (len(behind) > 3 and behind.endswith(("s", "ed")) and behind not in _NO_VERBS)
 
 
 def _is_capitalised(word: str) -> bool:
