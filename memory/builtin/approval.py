@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 APPROVED, REJECTED = "approved", "rejected"
 # Under which names a file of the peer's may hold the arguments of the call.
-_WRAPPERS = ("args", "arguments", "payload", "params", "tool_args")
+_WRAPPERS = ("payload", "args", "arguments", "params", "tool_args")
 _p = memory_proposals.c
 
 
@@ -85,8 +86,18 @@ class Proposals:
         asked = json.dumps([operation.as_dict() for operation in operations])
         if self._engine is None:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            document = {"id": name, "operations": json.loads(asked), "origin": dict(origin)}
-            document["created_at"] = datetime.now(UTC).isoformat()
+            document = {
+                "id": name,
+                "subsystem": "memory",
+                "action": "batch",
+                "summary": "; ".join(
+                    f"{each.action} {each.content or each.old_text or each.id}" for each in operations
+                ),
+                "origin": origin.get("write_origin", "foreground"),
+                "created_at": time.time(),
+                "payload": {"action": "batch", "target": operations[0].target, "operations": json.loads(asked)},
+                "provenance": dict(origin),
+            }
             with whole_file(self._folder / f"{name}.json") as file:
                 json.dump(document, file, ensure_ascii=False, indent=2, default=str)
             return name
@@ -140,7 +151,7 @@ def without_secrets(operation: Operation) -> Operation:
 
 
 def operations_of(value: Any, *, target: str | None = None) -> tuple[Operation, ...]:
-    """The operations that a call, or the file of one, asks for.
+    """The operations that a call asks for.
 
     Raises:
         InvalidValue: it asks for none.
@@ -154,33 +165,52 @@ def operations_of(value: Any, *, target: str | None = None) -> tuple[Operation, 
         return operations_of(value["operations"], target=target)
     if "action" in value:
         return (Operation.of(value, target=target),)
-    for name in _WRAPPERS:
-        if isinstance(value.get(name), Mapping):
-            return operations_of(value[name], target=target)
     raise InvalidValue("it names no action and no operations")
 
 
 def _from_row(row: Any) -> Proposal:
-    operations, problem = _read(row.operations)
-    origin = origin_of(row.origin)
-    at = from_us(row.requested_at)
+    at, origin = from_us(row.requested_at), origin_of(row.origin)
+    try:
+        operations, problem = operations_of(json.loads(row.operations)), ""
+    except (ValueError, InvalidValue) as error:
+        operations, problem = (), str(error)
     return Proposal(id=row.id, requested_at=at, operations=operations, origin=origin, problem=problem)
 
 
 def _from_file(path: Path) -> Proposal:
+    """A staged call: `{id, subsystem, action, summary, origin, created_at, payload: its arguments}`."""
     try:
         at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        operations, problem = _read(path.read_text(encoding="utf-8-sig", errors="replace"))
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise MemoryReadFailed(str(path), error.strerror or str(error)) from error
-    origin = MappingProxyType({"write_origin": "pending file", "file": path.name})
-    return Proposal(id=path.stem, requested_at=at, operations=operations, origin=origin, path=path, problem=problem)
-
-
-def _read(text: str) -> tuple[tuple[Operation, ...], str]:
+    origin: dict[str, Any] = {"write_origin": "pending file", "file": path.name}
+    operations: tuple[Operation, ...] = ()
+    problem = ""
     try:
-        return operations_of(json.loads(text)), ""
+        document = json.loads(text)
+        operations = operations_of(_arguments(document))
+        origin |= (ours := _provenance(document))
+        if not ours:
+            operations = tuple(replace(each, whole=each.action == "replace") for each in operations)
     except ValueError as error:
-        return (), f"it is no JSON: {error}"
+        problem = f"it is no JSON: {error}"
     except InvalidValue as error:
-        return (), error.message
+        problem = error.message
+    facts = MappingProxyType(origin)
+    return Proposal(id=path.stem, requested_at=at, operations=operations, origin=facts, path=path, problem=problem)
+
+
+def _arguments(document: Any) -> Any:
+    """The arguments of the call; the names beside them, such as `id`, are the file's."""
+    if not isinstance(document, Mapping):
+        return document
+    for name in _WRAPPERS:
+        if isinstance(document.get(name), Mapping):
+            return document[name]
+    return {name: value for name, value in document.items() if name != "id"}
+
+
+def _provenance(document: Any) -> dict[str, Any]:
+    known = document.get("provenance") if isinstance(document, Mapping) else None
+    return dict(known) if isinstance(known, Mapping) else {}

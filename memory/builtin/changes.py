@@ -39,6 +39,7 @@ class Operation:
         old_text: a text of the entry that is meant; `replace` and `patch` change this text and nothing else.
         id: the id of the entry that is meant, or its beginning.
         tags: tags of the new entry; None keeps those of the entry it replaces.
+        whole: `replace` takes the whole entry in which `old_text` stands, as the peer does.
         position: where a new entry goes; None: behind the others.
     """
 
@@ -48,6 +49,7 @@ class Operation:
     old_text: str | None = None
     id: str | None = None
     tags: tuple[str, ...] | None = None
+    whole: bool = False
     position: int | None = None
 
     @classmethod
@@ -75,15 +77,16 @@ class Operation:
             old_text=_text(values, _OLD),
             id=_text(values, ("id", "entry_id")),
             tags=tags_of(values.get("tags")),
+            whole=values.get("whole") is True,
         )
 
     def as_dict(self) -> dict[str, Any]:
         """As `of` takes it; what is not given is left out."""
         fields = ("action", "target", "content", "old_text", "id")
         values = {name: getattr(self, name) for name in fields}
-        return {name: value for name, value in values.items() if value is not None} | (
-            {} if self.tags is None else {"tags": list(self.tags)}
-        )
+        given = {name: value for name, value in values.items() if value is not None}
+        given |= {} if self.tags is None else {"tags": list(self.tags)}
+        return given | ({"whole": True} if self.whole else {})
 
 
 def target_of(value: object) -> str:

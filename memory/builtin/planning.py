@@ -134,7 +134,7 @@ class Plan:
         entries = self.entries[operation.target]
         place = meant(operation, entries)
         before = entries[place.index]
-        is_whole = operation.old_text is None or (place.start, place.end) == (0, len(before.text))
+        is_whole = operation.whole or operation.old_text is None or (place.start, place.end) == (0, len(before.text))
         if operation.action == "replace" or is_whole:
             new_entry(operation.content)  # a blank text replaces nothing
         after = new_entry(operation.content if is_whole else _spliced(before.text, place, operation.content))

@@ -85,10 +85,26 @@ def test_what_is_not_safe_is_neither_staged_nor_approved(gated: BuiltinMemory, h
     [
         {"action": "add", "target": "user", "content": "喜欢茶"},
         {"target": "user", "operations": [{"action": "add", "content": "喜欢茶"}]},
-        {"id": "1f2e3d4c", "args": {"action": "add", "target": "user", "content": "喜欢茶"}, "created": 1.5},
-        {"tool": "memory", "payload": {"target": "user", "operations": [{"action": "add", "content": "喜欢茶"}]}},
+        {
+            "id": "1f2e3d4c",
+            "subsystem": "memory",
+            "action": "add",
+            "summary": "add to user profile: 喜欢茶",
+            "origin": "foreground",
+            "created_at": 1796003709.31,
+            "payload": {"action": "add", "target": "user", "content": "喜欢茶", "old_text": None},
+        },
+        {
+            "id": "1f2e3d4c",
+            "action": "batch",
+            "payload": {
+                "action": "batch",
+                "target": "user",
+                "operations": [{"action": "add", "content": "喜欢茶", "old_text": None}],
+            },
+        },
     ],
-    ids=["single", "batch", "wrapped", "wrapped batch"],
+    ids=["single", "operations", "staged call", "staged batch"],
 )
 @pytest.mark.parametrize("with_store", [True, False])
 def test_the_peers_files_are_read_and_approved(home: Path, db: SessionDB, content: Any, with_store: bool) -> None:
@@ -98,6 +114,19 @@ def test_the_peers_files_are_read_and_approved(home: Path, db: SessionDB, conten
     memory.approve("1f2e")
     assert file_of(home, "user").read_text() == "喜欢茶"
     assert not path.exists()
+
+
+def test_a_replacement_that_the_peer_staged_takes_the_whole_entry(home: Path, db: SessionDB) -> None:
+    """That is what its agent meant by it."""
+    memory = BuiltinMemory(home, db)
+    memory.apply([add("Editor: vim, with plugins")])
+    pend(
+        home,
+        "1f2e3d4c",
+        {"payload": {"action": "replace", "target": "memory", "old_text": "vim", "content": "Editor: helix"}},
+    )
+    memory.approve("1f2e3d4c")
+    assert file_of(home).read_text() == "Editor: helix"
 
 
 @pytest.mark.parametrize("content", ["{not json", "[]]", "5", '{"action": "explode"}', '{"x": 1}'])
@@ -117,6 +146,7 @@ def test_without_a_store_what_waits_is_a_file(home: Path) -> None:
     outcome = BuiltinMemory(home, approval=True).apply([add("one")], origin={"session_id": "s9"})
     assert (home / "pending" / "memory" / f"{outcome.proposal}.json").exists()
     memory = BuiltinMemory(home)
+    assert memory.pending()[0].origin["session_id"] == "s9"
     memory.approve(outcome.proposal)
     assert file_of(home).read_text() == "one"
     assert memory.pending() == []
