@@ -231,6 +231,9 @@ def our_store(bench: Bench) -> None:
     archive = bench.folder / "store.tar.zst"
     note_size(bench.run("our backup", "ours", *ours("--home", home, "backup", archive)), archive)
     bench.run("our restore", "ours", *ours("restore", archive, "--into", bench.folder / "store-again"))
+    full = bench.folder / "store-full.tar.zst"
+    note_size(bench.run("our backup", "full", *ours("--home", home, "backup", "--keep-indexes", full)), full)
+    bench.run("our restore", "full", *ours("restore", full, "--into", bench.folder / "store-full"))
 
 
 def about(options: argparse.Namespace, bench: Bench) -> dict[str, Any]:

@@ -95,6 +95,7 @@ def bars(figures: Sequence[dict[str, Any]]) -> list[Bar]:
         Bar("archive size, of the peer's", ratio(of("backup", "ours", "mb"), of("backup", "peer", "mb")), BACKUP_SIZE),
         Bar("verify", of("verify", "full", "mb_per_s"), VERIFY_MB_PER_S, is_least=True, unit="MB/s"),
         Bar("restore of our store, of the peer's import", ratio(of("our restore", "ours"), peer_import), OUR_RESTORE),
+        Bar("the same with --keep-indexes", ratio(of("our restore", "full"), peer_import), OUR_RESTORE),
         Bar("restore of a state.db, of the peer's rebuild", ratio(of("restore", "ours"), rebuild), 1),
         Bar("restore with indexes, of the peer's import", ratio(of("restore", "full"), peer_import), 1),
         Bar("peak memory of ours", max(peaks, default=None), MEMORY_MB, unit="MB"),
