@@ -24,7 +24,7 @@ PLUGIN = '''
 from memory.provider import MemoryProvider
 
 class Provider(MemoryProvider):
-    name = "{name}"
+    name = "{own_name}"
     def is_available(self):
         return {available}
     def unavailable_reason(self):
@@ -54,7 +54,7 @@ def plugin(home: Path, name: str = "brain", **parts: object) -> None:
     """Put a plug-in into a home."""
     folder = home / "plugins" / name
     folder.mkdir(parents=True)
-    words = {"available": True, "reason": "", "initialize": "pass", "schema": SCHEMA} | parts
+    words = {"own_name": name, "available": True, "reason": "", "initialize": "pass", "schema": SCHEMA} | parts
     (folder / "__init__.py").write_text(PLUGIN.format(name=name, **words))
     (folder / "plugin.yaml").write_text(f"name: {name}\ndescription: 大脑\n")
 
@@ -164,13 +164,13 @@ def test_status_shows_what_an_agent_met(call: Call, home: Path) -> None:
 
 
 def test_use_tries_again_what_was_set_aside(call: Call, home: Path) -> None:
-    """A person has mended it."""
-    plugin(home)
+    """A person has mended it. Calls are kept under the provider's own name, which may be another than the configured."""
+    plugin(home, own_name="cortex")
     with SessionDB.open(home=home) as db:
         outbox = Outbox(db.engine, attempts_max=1)
         delivery = Delivery(kind="sync_turn", session_id="s", said={})
-        outbox.put("brain", delivery)
-        outbox.failed("brain", delivery, "no", set_aside=True)
+        outbox.put("cortex", delivery)
+        outbox.failed("cortex", delivery, "no", set_aside=True)
         outbox.close()
     assert call("memory", "use", "brain", "--json").json == {"providers": ["brain"], "revived": 1}
 

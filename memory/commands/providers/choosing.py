@@ -8,7 +8,7 @@ from memory.config import change_config
 from memory.settings import MemorySettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from hermes_state.commands.invocation import Invocation
     from memory.signatures import Adapted
@@ -36,18 +36,21 @@ def loaded(invocation: Invocation, name: str) -> Adapted:
     return adapted
 
 
-def put_in_use(invocation: Invocation, names: Sequence[str]) -> int:
+def put_in_use(invocation: Invocation, providers: Mapping[str, Adapted]) -> int:
     """Make external providers the configured ones; none: built-in memory alone.
 
     Calls that were set aside for them are tried again by whoever starts them next; returns how many those are.
+
+    Args:
+        providers: by the names that the configuration knows them by.
     """
-    home = invocation.home_path()
+    home, names = invocation.home_path(), list(providers)
     change_config(home, ("memory", "provider"), names[0] if names else "")
     if len(names) > 1 or MemorySettings.load(home).providers:
-        change_config(home, ("memory", "providers"), list(names) if len(names) > 1 else [])
+        change_config(home, ("memory", "providers"), names if len(names) > 1 else [])
     if not names or not invocation.store_path().exists():
         return 0
     from memory.manager.outbox import revive
 
     with invocation.open_store() as db:
-        return sum(revive(db.engine, name) for name in names)
+        return sum(revive(db.engine, provider.name) for provider in providers.values())

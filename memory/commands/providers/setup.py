@@ -57,7 +57,7 @@ def setup(invocation: Invocation, name: str | None, settings: tuple[str, ...], n
         )
         _keep(home, chosen, provider, answers)
     if not no_use:
-        put_in_use(invocation, [chosen])
+        put_in_use(invocation, {chosen: provider})
     _tell(invocation, chosen, answers, used=not no_use)
 
 

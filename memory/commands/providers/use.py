@@ -35,15 +35,15 @@ def use(invocation: Invocation, names: tuple[str, ...]) -> None:
     chosen = [name for name in dict.fromkeys(names) if name != _OFF and not is_core_memory_provider(name)]
     if chosen and len(chosen) < len(dict.fromkeys(names)):
         raise click.UsageError(f"{_OFF} and a provider exclude each other; nothing was changed")
-    providers = [loaded(invocation, name) for name in chosen]
-    revived = put_in_use(invocation, chosen)
+    providers = {name: loaded(invocation, name) for name in chosen}
+    revived = put_in_use(invocation, providers)
     if invocation.json:
         invocation.document({"providers": chosen, "revived": revived})
     else:
         invocation.say(f"in use: {listed(['builtin', *chosen])}")
     if revived:
         invocation.note(f"{count(revived, 'call')} that had been set aside will be tried again")
-    for name, provider in zip(chosen, providers, strict=True):
+    for name, provider in providers.items():
         _say_if_away(invocation, name, provider)
 
 
