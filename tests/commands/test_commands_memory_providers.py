@@ -164,7 +164,7 @@ def test_status_shows_what_an_agent_met(call: Call, home: Path) -> None:
 
 
 def test_use_tries_again_what_was_set_aside(call: Call, home: Path) -> None:
-    """A person has mended it. Calls are kept under the provider's own name, which may be another than the configured."""
+    """A person has mended it. Calls are kept under the provider's own name, which may differ from the configured."""
     plugin(home, own_name="cortex")
     with SessionDB.open(home=home) as db:
         outbox = Outbox(db.engine, attempts_max=1)
