@@ -88,7 +88,8 @@ _BREAK_WORDS = words(
     上班 工作 住在 定居 居住 搬到 搬家 搬去 来自 出差 出生 毕业 结婚 迁移 升级 部署 维护 管理 使用 采用 改用
     换成 改成 改到 迁到 依赖 聘请 雇用 雇佣 保管 批准 否决 同意 拒绝 支持 反对 参加 参与 审批 排查 修复 编写
     写了 写的 用来 用于 用的 开票 共用 共享 过敏 截止 计划 到期 开始 结束 发布 上线 提高 降低 增加 减少 推迟
-    提前 讨论 开会 拥有 养了 养着 构建 失败 审计 作为 客户 用户 我们 你们 他们 她们 咱们 自己 大家 这个 那个 这些
+    提前 讨论 开会 拥有 养了 养着 构建 失败 审计 作为 位于 生于 产于 简称 俗称 史称 成立 成分 成熟 位置 客户 用户
+    我们 你们 他们 她们 咱们 自己 大家 这个 那个 这些
     那些 一个 两个 一次 一些 一套 通过 根据 按照 对于 经过 并且 而且 然后 于是 记住 记得 请把 每个 所有 其中
     办公室 办公桌 合同 发票 备份 报表 团队 例会 脚本 端口 预算 后端 前端 经理 同事 老板 领导 负责人 生日 存储层
     代码 仓库 日志 缓存 截止日期 三年前 年前 年后 天前 天后 先生 女士 小姐 老师 教授 博士 医生 律师 主任 总监
@@ -109,8 +110,9 @@ GIVEN_ENDS = frozenset(
     "伟芳秀敏静丽强磊军洋勇艳杰娟涛明超霞平刚桂玉英华玲文辉红宁燕建国志海鹏飞雪梅兰松柏波峰锋龙斌宇浩然轩涵怡佳琪瑶婷颖慧莹洁倩雯萍莉娜琳媛萱"
     "欣悦彤晨曦阳光亮健康宏博达远鸿瑞祥福贵荣昌盛林森木水山川江河云雨风雷电星辰月日天宝珍珠翠琴棋书画诗词德义仁礼智信忠孝诚正直中山东南西北"
     "春夏秋冬凯旋胜利民生和顺安定邦兴旺发财运鑫森淼焱垚炎煜烨炜灿熙铭钧锐锦铎凡帆梵樊航行舟恒衡横亨子孙儿女男俊君军均钧骏竣峻毅义艺益逸翼亦"
-    "晶菁晴清青卿庆磬琼穹群裙蕾雷磊垒圆园源媛缘远愿元原炅锡曹操亮超晴"
-)
+    "晶菁晴清青卿庆磬琼穹群裙蕾雷磊垒圆园源媛远愿元炅锡操亮超永晓小思嘉家雅梦若语紫艺凤莲荷菊蓉芬芷薇蔷岚峥嵘崇岳岩坤乾勤谦恭敬威武猛坚"
+    "暄曜昊昕昱昆晔晗睿聪灵妙娇婉婵娥婧妍姝姗丹彬斐绍庭廷栋梁楠桐枫淑贤良善虹霖霏熠甫铮锴冠兆启迪宣瀚澜渊鹤麟骏驰"
+) - frozenset("中水电运发财子山河")
 _TITLE = re.compile("(?:经理|老师|先生|女士|小姐|教授|博士|医生|总监|主任|工程师|部长|师傅|同学|总裁|校长|院长)")
 _ENDINGS = words(
     """
@@ -194,7 +196,8 @@ def _with_endings(run: str, cuts: list[Piece]) -> Iterator[Piece]:
         if start and run[start] in "于至":
             start += 1
         body = run[start : match.start()]
-        fits = (1 <= len(body) <= 4) if small else (2 <= len(body) <= 8)
+        least = 1 if match.group() in "省县山河湖" else 2
+        fits = least <= len(body) <= (4 if small else 8) and body[0] not in "该本各某此其首"
         if fits and body not in _VAGUE and not body.endswith(_COUNTED):
             yield start, match.end()
             floor = match.end()
@@ -235,6 +238,10 @@ def _people(run: str, cuts: list[Piece], taken: list[Piece]) -> Iterator[Piece]:
             if not closed or len(name) < length or name[-1] in _NO_GIVEN_END:
                 continue
             if _overlaps((start, start + length), cuts + taken) or any(map(name.startswith, _ORDINARY)):
+                continue
+            given = GIVEN_ENDS.intersection(name[1:]) or _NICKNAME.fullmatch(name) or _TITLE.match(run, start +
+            length)
+            if not given:
                 continue
             yield start, start + length
             break

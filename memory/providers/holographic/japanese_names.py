@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import zip_longest
 
 from memory.providers.holographic.spans import Span, words
 
@@ -26,7 +27,10 @@ _COMMON_KATAKANA = frozenset(
     パーティー プレゼント グループ クラス スタイル タイプ レベル ダーク ライト モード アルバイト オフィス
     コンビニ スーパー マンション ペット トースト サラダ スープ オレンジジュース オレンジ バナナ リンゴ テスター
     ライブラリ フレームワーク フロントエンド バックエンド クライアント リモート ローカル メッセージ チャット
-    カレンダー アイデア ルール ポイント メモ ノート キロ メートル グラム リットル パーセント ドル ユーロ センチ
+    カレンダー アイデア ルール ポイント メモ ノート エネルギー リズム プロ ケース チェック セット ルート ボール
+    サンプル メディア インタビュー メーカー プライド ウェブ ウェブページ ウェブサイト
+    デジタル パターン センター シリーズ ドラマ アニメ キャラクター ストーリー シーズン トップ スタート ゴール キロ
+    メートル グラム リットル パーセント ドル ユーロ センチ
     ダークモード ライトモード アレルゲン エビ キノコ
     """
     )
@@ -66,7 +70,8 @@ _TIME = re.compile(f"(?:{_TIMES})")
 _NO_PLACES = frozenset(_SURNAMES) | frozenset(
     words(
         """
-    都市 地区 市区 町村 都道府 全国市 各県 各市 同市 同県 同区 首都 大都 旧市 新市 区役 市役
+    政府 街区 特区 学区 都道府県 都市 地区 市区 町村 都道府 全国市 各県 各市 同市 同県 同区 首都 大都 旧市 新市
+    区役 市役
     """
     )
 )
@@ -111,7 +116,10 @@ def japanese_names(text: str) -> Iterator[Span]:
 def _with_endings(text: str) -> Iterator[tuple[int, int]]:
     for run in _RUN.finditer(text):
         at = run.start()
-        for match in _ENDING.finditer(text, run.start(), run.end()):
+        endings = list(_ENDING.finditer(text, run.start(), run.end()))
+        for match, following in zip_longest(endings, endings[1:]):
+            if following and _leads_to(match, following):
+                continue  # 都 in 京都大学
             start = _after_time(text, at, match.start())
             body = text[start : match.start()]
             short = match.group() in _SHORT_ENDINGS
@@ -122,6 +130,12 @@ def _with_endings(text: str) -> Iterator[tuple[int, int]]:
         opened = re.match("(?:株式会社|有限会社|プロジェクト)", run.group())
         if opened and run.end() - run.start() > opened.end():
             yield run.start(), run.end()
+
+
+def _leads_to(ending: re.Match[str], following: re.Match[str]) -> bool:
+    """Whether a short ending is a part of what ends further on as an organisation does."""
+    near = following.start() - ending.end() <= 3
+    return ending.group() in _SHORT_ENDINGS and following.group() not in _SHORT_ENDINGS and near
 
 
 def _after_time(text: str, start: int, end: int) -> int:
