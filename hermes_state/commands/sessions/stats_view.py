@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from hermes_state.commands.calendar import ASCII_SHADES, SHADES, calendar, weeks_that_fit
+from hermes_state.commands.pages import page
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import cut
 from hermes_state.commands.wording import count, listed, local, money, short_number, size
@@ -19,12 +18,12 @@ from hermes_state.commands.wording import count, listed, local, money, short_num
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rich.console import Console
+
     from hermes_state.commands.invocation import Invocation
     from hermes_state.records import Usage
     from hermes_state.statistics import Longest, Share, Statistics
 
-# Columns in a pipe, where nobody says how wide the paper is.
-_PIPE_WIDTH = 100
 _BAR = 24
 _NAME = 28
 _MOST_ROWS = 8
@@ -40,16 +39,7 @@ def show(
     previews: Mapping[str, str],
 ) -> None:
     """Print the page; `previews` stand for titles that are missing."""
-    console = Console(
-        file=sys.stdout,
-        width=invocation.width or _PIPE_WIDTH,
-        no_color=not invocation.color,
-        force_terminal=invocation.color,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    console = page(invocation)
     _summary(console, place, held, numbers)
     if not numbers.days:
         return

@@ -29,4 +29,7 @@ _HERE = "memory.commands.facts"
     ),
 )
 def facts() -> None:
-    """See, search, add and import the facts of holographic memory."""
+    """The facts of holographic memory.
+
+    See, search, add and import them.
+    """

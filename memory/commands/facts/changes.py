@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 @click.option("--tags", default="", metavar="A,B", help="Separated by commas.")
 @click.option("--trust", type=click.FloatRange(0, 1), metavar="TRUST", help="0 to 1. Default: the home's.")
 def add_command(invocation: Invocation, content: str, category: str, tags: str, trust: float | None) -> None:
-    """Keep a fact; `-` reads one a line from stdin. One that is there already stays as it is."""
+    """Keep a fact.
+
+    `-` reads one a line from stdin. One that is there already stays as it is.
+    """
     from memory.providers.holographic.records import NewFact
 
     lines = [line for line in sys.stdin if line.strip()] if content == "-" else [content]
@@ -94,9 +97,9 @@ def import_command(invocation: Invocation, path: Path | None) -> None:
 )
 @click.option("--dim", type=int, metavar="N", help="Phases of a vector. Default: hrr_dim of the home.")
 def rebuild_command(invocation: Invocation, dim: int | None) -> None:
-    """Make everything derived from the facts again: index, links, vectors, banks.
+    """Make everything derived from facts again.
 
-    Facts can be used meanwhile. When it is stopped, the next run goes on where it was.
+    That is the full-text index, links to entities, vectors, banks and comparisons. Facts can be used meanwhile. When it is stopped, the next run goes on where it was.
     """
     from memory.providers.holographic.rebuilding import rebuild_all_vectors
 

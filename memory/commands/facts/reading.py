@@ -71,7 +71,10 @@ def list_command(invocation: Invocation, category: str | None, min_trust: float,
 def search_command(
     invocation: Invocation, words: tuple[str, ...], category: str | None, min_trust: float | None, limit: int
 ) -> int | None:
-    """Find the facts that answer a question, in any script. Exits 1 when none does."""
+    """Find the facts that answer a question.
+
+    In any script. Exits 1 when none does.
+    """
     from memory.providers.holographic.retrieval import Retrieval
 
     with opened(invocation, only_reads=True) as facts:
@@ -89,9 +92,9 @@ def search_command(
 @_category
 @_limit
 def about_command(invocation: Invocation, names: tuple[str, ...], category: str | None, limit: int) -> int | None:
-    """Show what is known about a person, project or thing, or what connects several.
+    """Show what is known about somebody or something.
 
-    Each argument is one name. Exits 1 when nothing is known.
+    Each argument is one name; of several it shows what connects them. Exits 1 when nothing is known.
     """
     from memory.providers.holographic.association import Association
 
@@ -112,9 +115,9 @@ def about_command(invocation: Invocation, names: tuple[str, ...], category: str 
 @_category
 @_limit
 def contradictions_command(invocation: Invocation, category: str | None, limit: int) -> int | None:
-    """Show pairs of facts that can't both be true, the surest first. Exits 1 when there are some.
+    """Show facts that can't both be true.
 
-    Nothing is changed: say which one holds by removing the other, or let it supersede the other.
+    In pairs, the surest first. Exits 1 when there are some. Nothing is changed: say which one holds by removing the other, or let it supersede the other.
     """
     from memory.providers.holographic.tools import conflict_shape
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     examples=("hermes-state memory facts stats", "hermes-state memory facts stats --json | jq .banks"),
 )
 def stats_command(invocation: Invocation) -> None:
-    """Show how far facts are trusted, what they are about, how full the banks are, and what is double."""
+    """Show trust, categories, banks and doubles.
+
+    How far facts are trusted, what they are about, how full the banks are, and what is there twice.
+    """
     from memory.providers.holographic.statistics import collect
 
     with opened(invocation) as facts:

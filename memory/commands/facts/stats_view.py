@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hermes_state.commands.pages import page
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import cut
 from hermes_state.commands.wording import count, listed
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rich.console import Console
+
     from hermes_state.commands.invocation import Invocation
     from memory.providers.holographic.statistics import FactStatistics
 
-# Columns in a pipe, where nobody says how wide the paper is.
-_PIPE_WIDTH = 100
 _BAR = 24
 _NAME = 28
 _MOST_ROWS = 8
@@ -31,16 +30,7 @@ _NEARLY_FULL = 0.8
 
 def show(invocation: Invocation, path: Path, numbers: FactStatistics) -> None:
     """Print the page."""
-    console = Console(
-        file=sys.stdout,
-        width=invocation.width or _PIPE_WIDTH,
-        no_color=not invocation.color,
-        force_terminal=invocation.color,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    console = page(invocation)
     _summary(console, path, numbers)
     if not numbers.facts:
         return
