@@ -99,7 +99,8 @@ def import_command(invocation: Invocation, path: Path | None) -> None:
 def rebuild_command(invocation: Invocation, dim: int | None) -> None:
     """Make everything derived from facts again.
 
-    That is the full-text index, links to entities, vectors, banks and comparisons. Facts can be used meanwhile. When it is stopped, the next run goes on where it was.
+    That is the full-text index, links to entities, vectors, banks and comparisons. Facts can be used meanwhile. When it
+    is stopped, the next run goes on where it was.
     """
     from memory.providers.holographic.rebuilding import rebuild_all_vectors
 

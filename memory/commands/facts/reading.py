@@ -117,7 +117,8 @@ def about_command(invocation: Invocation, names: tuple[str, ...], category: str 
 def contradictions_command(invocation: Invocation, category: str | None, limit: int) -> int | None:
     """Show facts that can't both be true.
 
-    In pairs, the surest first. Exits 1 when there are some. Nothing is changed: say which one holds by removing the other, or let it supersede the other.
+    In pairs, the surest first. Exits 1 when there are some. Nothing is changed: say which one holds by removing the
+    other, or let it supersede the other.
     """
     from memory.providers.holographic.tools import conflict_shape
 
