@@ -239,8 +239,7 @@ def _people(run: str, cuts: list[Piece], taken: list[Piece]) -> Iterator[Piece]:
                 continue
             if _overlaps((start, start + length), cuts + taken) or any(map(name.startswith, _ORDINARY)):
                 continue
-            given = GIVEN_ENDS.intersection(name[1:]) or _NICKNAME.fullmatch(name) or _TITLE.match(run, start +
-            length)
+            given = GIVEN_ENDS.intersection(name[1:]) or _NICKNAME.fullmatch(name) or _TITLE.match(run, start + length)
             if not given:
                 continue
             yield start, start + length

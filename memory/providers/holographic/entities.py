@@ -93,25 +93,25 @@ def mentions(text: str, name: str) -> bool:
     key = normalise(name)
     if not key:
         return False
-    folded = " ".join(fold(text[:MAX_TEXT_CHARS]).split())
-    at = folded.find(key)
-    if at < 0:
-        return False
-    longer = _longer_names(text, key)
-    covered = [match.span() for each in longer for match in re.finditer(re.escape(each), folded)]
-    while at >= 0:
-        end = at + len(key)
-        inside = any(start <= at and end <= stop for start, stop in covered)
-        if not inside and _begins(folded, at) and _ends(folded, end):
-            return True
-        at = folded.find(key, at + 1)
-    return False
+    text = text[:MAX_TEXT_CHARS]
+    folded = " ".join(fold(text).split())
+    places = [match.start() for match in re.finditer(re.escape(key), folded)]
+    whole = [at for at in places if _begins(folded, at) and _ends(folded, at + len(key))]
+    if not whole or not _unspaced(key[0]):
+        return bool(whole)
+    covered = [
+        match.span()
+        for name in _unspaced_names(text)
+        if key in name and name != key and not _just_grown(key, name)
+        for match in re.finditer(re.escape(name), folded)
+    ]
+    return any(not any(low <= at and at + len(key) <= high for low, high in covered) for at in whole)
 
 
-def _longer_names(text: str, key: str) -> list[str]:
-    """The names in the text that contain this one and are written without spaces: they are other names."""
-    keys = (normalise(text[span.start : span.end]) for span in _unspaced_spans(text[:MAX_TEXT_CHARS]))
-    return [other for other in keys if key in other and other != key and not _just_grown(key, other)]
+@lru_cache(maxsize=4096)
+def _unspaced_names(text: str) -> tuple[str, ...]:
+    """The keys of the names in a text that are written without spaces: a longer one is another name."""
+    return tuple(normalise(text[span.start : span.end]) for span in chain(chinese_names(text), japanese_names(text)))
 
 
 def _just_grown(key: str, other: str) -> bool:
@@ -121,10 +121,6 @@ def _just_grown(key: str, other: str) -> bool:
     if other.endswith(key):
         return len(key) >= _WHOLE_NAME_CHARS
     return other.startswith(key) and other[-1] not in _MAKES_ANOTHER
-
-
-def _unspaced_spans(text: str) -> Iterable[Span]:
-    return chain(chinese_names(text), japanese_names(text))
 
 
 def _spans(text: str) -> Iterator[Span]:
