@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from hermes_state.portability.repository.layout import Repository
 
 
+# What `diff` makes beside the archive it compares with; it needs no lock of the repository while it reads a home.
+_PREVIEW = "preview"
+
+
 def tidy(repository: Repository) -> None:
     """Take away unfinished work: all of it when nobody else is here, else that of processes which are surely gone."""
+    staging.clear(repository.root, _PREVIEW)
     try:
         with locks.exclusive(repository, wait_s=0):
             clear(repository)
