@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from hermes_state.schema import meta
 
 if TYPE_CHECKING:
     from hermes_state.engine import Engine
+
+# Built once: a runtime asks several times a turn, and building a statement takes longer than running it.
+_OF_KEY = select(meta.c.value).where(meta.c.key == bindparam("of_key"))
+_SET = update(meta).where(meta.c.key == bindparam("of_key")).values(value=bindparam("new_value"))
 
 
 class Meta:
@@ -21,13 +25,13 @@ class Meta:
     def get(self, key: str, default: str | None = None) -> str | None:
         """The value of a key, or `default`."""
         with self._engine.read() as connection:
-            row = connection.execute(select(meta.c.value).where(meta.c.key == key)).fetchone()
+            row = connection.execute(_OF_KEY, {"of_key": key}).fetchone()
         return default if row is None else row[0]
 
     def set(self, key: str, value: str) -> None:
         """Set a key, whatever it was."""
         with self._engine.write() as connection:
-            if not connection.execute(update(meta).where(meta.c.key == key).values(value=value)).rowcount:
+            if not connection.execute(_SET, {"of_key": key, "new_value": value}).rowcount:
                 connection.execute(insert(meta).values(key=key, value=value))
 
     def delete(self, key: str) -> bool:

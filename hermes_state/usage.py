@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import and_, bindparam, func, insert, select, update
 
 from hermes_state.clock import from_us, from_us_or_none, now_us
 from hermes_state.errors import InvalidValue
@@ -26,6 +26,10 @@ COUNTERS = (
 )
 COSTS = ("estimated_cost_usd", "actual_cost_usd")
 _KEYS = ("model", "task", "provider", "base_url", "mode")
+
+# The row of one session, model, route and task. Built once: building a statement takes longer than running it.
+_IS_ONE = and_(_u.session_pk == bindparam("of_session"), *(_u[name] == bindparam(f"of_{name}") for name in _KEYS))
+_ONE = select(usage).where(_IS_ONE)
 
 
 class UsageLedger:
@@ -74,16 +78,16 @@ class UsageLedger:
         provenance = {"cost_status": cost_status, "cost_source": cost_source}
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
-            where = (_u.session_pk == pk) & _matches(keys)
-            row = connection.execute(select(usage).where(where)).fetchone()
+            one = {"of_session": pk} | {f"of_{name}": value for name, value in keys.items()}
+            row = connection.execute(_ONE, one).fetchone()
             values = given if absolute or row is None else _added(row, given)
             values = {name: value for name, value in (values | provenance).items() if value is not None}
             now = now_us()
             if row is None:
                 connection.execute(insert(usage).values(session_pk=pk, first_at=now, last_at=now, **keys, **values))
             else:
-                connection.execute(update(usage).where(where).values(last_at=now, **values))
-            return _record(connection.execute(select(usage).where(where)).one(), session_id)
+                connection.execute(update(usage).where(_IS_ONE).values(last_at=now, **values), one)
+            return _record(connection.execute(_ONE, one).one(), session_id)
 
     def of_session(self, session_id: str) -> list[Usage]:
         """What a session used, a row per model, route and task."""
@@ -111,13 +115,6 @@ class UsageLedger:
 
 def _dearest_first(used: Usage) -> tuple[float, int, str]:
     return (-(used.actual_cost_usd or used.estimated_cost_usd or 0.0), -used.total_tokens, used.model)
-
-
-def _matches(keys: dict[str, str]) -> Any:
-    condition = _u.model == keys["model"]
-    for name in _KEYS[1:]:
-        condition &= _u[name] == keys[name]
-    return condition
 
 
 def _key_columns() -> list[Any]:
