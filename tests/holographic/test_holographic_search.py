@@ -134,6 +134,17 @@ def test_a_fact_about_somebody_else_is_no_answer(store: FactStore, retrieval: Re
     assert found(retrieval, "In which city does Fatima Zahra live?") != []
 
 
+def test_a_name_is_not_the_word_it_is_written_like(store: FactStore) -> None:
+    """What the vectors add: a name is in another role than a word, so the person is told from the thing."""
+    person, thing = add(store, "Rose is afraid of dogs", "Guests ask what the rose on the desk is")
+    question = "What is Rose afraid of on the desk?"
+    blind = Retrieval(store, Settings(weights=Weights(0.4, 0.3, 0.0), gate=0.0, beside=0.0))
+    near, far = blind.search(question)
+    assert far.relevance / near.relevance > 0.85
+    seeing = Retrieval(store, Settings(weights=Weights(0.0, 0.0, 1.0), gate=0.0, beside=0.0))
+    assert [hit.fact.id for hit in seeing.search(question)] == [person, thing]
+
+
 def test_a_long_message_is_asked_sentence_by_sentence(store: FactStore, retrieval: Retrieval) -> None:
     add(store, "The project uses pytest and ruff", "User prefers tabs over spaces", "The cat is called Miso")
     message = (
