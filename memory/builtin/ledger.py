@@ -67,7 +67,9 @@ def _record(connection: Connection, done: Change, undoes: str | None) -> None:
     if after is not None:
         active = {"status": "active", "replaced_by_pk": None, "changed_at": now_us()}
         connection.execute(update(memories).where(_c.pk == after).values(active))
-        tags = done.tags if done.tags is not None or before is None else _tags(connection, before)
+        tags = done.tags
+        if tags is None and before is not None:
+            tags = (*_tags(connection, before), *(_tags(connection, after) if done.action == "merge" else ()))
         if tags is not None:
             set_tags(connection, after, tags)
     pk = before if after is None else after
@@ -134,7 +136,7 @@ def _likeness(one: str, other: str) -> float:
 def set_tags(connection: Connection, pk: int, tags: Iterable[str]) -> None:
     """Give an entry these tags instead of those it has, inside a write transaction."""
     connection.execute(delete(memory_tags).where(_t.memory_pk == pk))
-    if rows := [{"memory_pk": pk, "tag": tag} for tag in tags]:
+    if rows := [{"memory_pk": pk, "tag": tag} for tag in dict.fromkeys(tags)]:
         connection.execute(insert(memory_tags), rows)
 
 

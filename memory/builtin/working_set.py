@@ -140,7 +140,7 @@ class WorkingSet:
     ) -> tuple[list[Change], str]:
         """Write the history of a change; returns what others had changed before, and why it could not be written."""
         external: list[Change] = []
-        if self._engine is None or (not changes and not data):
+        if self._engine is None:
             return external, ""
         try:
             with self._engine.write(budget_s=_WRITE_BUDGET_S) as connection:
@@ -171,6 +171,12 @@ class WorkingSet:
         if not self._changing.acquire(blocking=False):
             return []  # a thread that is changing something notes what it found
         try:
+            seen = file.signature()
+            entries = parse(file.read()).entries
+            with engine.read() as connection:
+                if not ledger.external_changes(connection, target, entries):
+                    self._reconciled[target] = seen
+                    return []
             with file.locked(wait_s=0.0):  # so does a process
                 seen = file.signature()
                 entries = parse(file.read()).entries

@@ -112,10 +112,11 @@ def test_what_is_so_already_is_not_taken_back_again(home: Path, memory: BuiltinM
 
 
 def test_a_merge_is_undone_to_two_entries(home: Path, memory: BuiltinMemory) -> None:
-    memory.apply([add("likes tea"), add("drinks tea")])
+    memory.apply([add("likes tea", tags=("taste",)), add("drinks tea", tags=("drink",))])
     outcome = memory.apply([Operation(action="replace", old_text="drinks tea", content="likes tea")])
     assert (outcome.changes[0].action, outcome.changes[0].mirrored) == ("merge", "replace")
     assert file_of(home).read_text() == "likes tea"
+    assert memory.entries(statuses=["active"])[0].tags == ("drink", "taste")
     memory.undo()
     assert file_of(home).read_text() == "likes tea\n§\ndrinks tea"
 
@@ -284,3 +285,17 @@ def test_a_store_opened_for_reading_is_searched_and_left_as_it_is(
         }
         assert reader.read("memory").texts == ("the redis host is db-07", "by hand")
         assert [event.action for event in reader.history()] == ["add"] * 3
+
+
+def test_looking_at_a_home_without_memory_leaves_nothing_in_it(home: Path, memory: BuiltinMemory) -> None:
+    assert memory.read("memory").texts == ()
+    assert memory.search("anything") == memory.history() == memory.pending() == []
+    assert not file_of(home).parent.exists()
+
+
+def test_a_file_that_was_deleted_by_hand_is_history(home: Path, memory: BuiltinMemory) -> None:
+    memory.apply([add("one")])
+    file_of(home).unlink()
+    assert memory.read("memory").texts == ()
+    assert [(event.action, event.before) for event in memory.history()] == [("remove", "one"), ("add", None)]
+    assert memory.search("one")[0].status == "removed"
