@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import shutil
@@ -15,11 +16,13 @@ from homes import make_home
 from repositories import all_snapshots, assert_sound, contents, noise_file, small_home
 
 from hermes_state import SessionDB
+from hermes_state.portability import backup as reading
 from hermes_state.portability.backup import Wanted
 from hermes_state.portability.reader import open_archive
 from hermes_state.portability.repository import parent
 from hermes_state.portability.repository.backup import back_up
 from hermes_state.portability.secrets import Policy
+from hermes_state.portability.steady import Steady
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,3 +199,31 @@ def test_it_stays_quick_when_the_clock_was_wrong(tmp_path: Path, home: Path, set
     back_up(home, tmp_path / "repo")
     found = contents(tmp_path / "repo/latest")
     assert (found["home/zero"][2], found["home/config.yaml"][2]) == (0, 5 * 10**18)
+
+
+class _Failing(io.BytesIO):
+    """Content whose disk fails after its first bytes."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.tell() >= 5:
+            raise OSError(5, "Input/output error")
+        return super().read(min(size or 5, 5))
+
+
+@pytest.mark.parametrize("content", [io.BytesIO(b"short"), _Failing(b"short and more")], ids=["shrank", "failed"])
+def test_a_file_that_is_not_read_to_its_end(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, settled: None, content: io.BytesIO
+) -> None:
+    """The snapshot is partial and sound, and the file is read again the next time."""
+    back_up(home, tmp_path / "repo")
+    (home / "config.yaml").write_text("model: changed\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "open_steady", lambda path: Steady(content, 100, is_steady=True))
+        saved = back_up(home, tmp_path / "repo")
+    assert saved.snapshot.partial
+    assert [item["name"] for item in saved.backup.written.report.incomplete] == ["home/config.yaml"]
+    assert contents(tmp_path / "repo" / saved.snapshot.id)["home/config.yaml"][3] == 5
+    assert_sound(tmp_path / "repo")
+    again = back_up(home, tmp_path / "repo").snapshot
+    assert not again.partial
+    assert contents(tmp_path / "repo" / again.id)["home/config.yaml"][3] == 15
