@@ -51,7 +51,10 @@ class Delivery:
 
 def encode(said: Mapping[str, Any]) -> str:
     """Arguments as they are written down. Lone surrogates survive as escapes; what JSON does not know, as its text."""
-    text = json.dumps(said, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(said, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys that are no text, a circle: facts that a runtime passed on
+        text = json.dumps({str(key): value if isinstance(value, str) else repr(value) for key, value in said.items()})
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -26,13 +26,21 @@ class Handoff:
         return _known(text) if len(text) <= _REMEMBERED_MAX_CHARS else _redacted(text)
 
     def value(self, value: Any) -> Any:
-        """A JSON value, copied, with every text in it as a provider gets it."""
+        """A JSON value with every text in it as a provider gets it; one that contains itself, as its text."""
+        if not self._redact:
+            return value
+        try:
+            return self._walked(value)
+        except RecursionError:
+            return {"text": self.text(repr(value))}
+
+    def _walked(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {key: self.value(inner) for key, inner in value.items()}
+            return {key: self._walked(inner) for key, inner in value.items()}
         if isinstance(value, list | tuple):
-            return [self.value(inner) for inner in value]
+            return [self._walked(inner) for inner in value]
         return value
 
     def messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -76,7 +76,7 @@ class Teller:
         self._adapted.on_session_end(self._messages(delivery))
 
     def _on_memory_write(self, _: Delivery, said: dict[str, Any]) -> None:
-        content, metadata = self._handoff.text(said["content"]), self._handoff.value(said["metadata"])
+        content, metadata = self._handoff.text(said["content"]), self._handoff.value(dict(said["metadata"]))
         self._adapted.on_memory_write(said["action"], said["target"], content, metadata)
 
     def _on_delegation(self, _: Delivery, said: dict[str, Any]) -> None:

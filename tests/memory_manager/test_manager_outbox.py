@@ -251,6 +251,19 @@ def test_a_deleted_conversation_is_not_told(db: SessionDB) -> None:
     outbox.close()
 
 
+def test_facts_that_are_no_json_hurt_no_turn(manage: Manage) -> None:
+    """They are written down as their text."""
+    provider = Recorder()
+    manager = manage(provider)
+    circle: dict[Any, Any] = {(1, 2): object()}
+    circle["self"] = circle
+    manager.on_delegation("task", "result", child_session_id="c", odd=circle)
+    manager.on_memory_write("add", "memory", "x", {"when": object()})
+    assert manager.flush(20)
+    assert len(provider.of("on_delegation", "on_memory_write")) == 2
+    assert decode(encode({"a": "茶", "odd": circle}))["a"] == "茶"
+
+
 def test_a_redacting_store_holds_no_secret(home: Path) -> None:
     """Also while a provider, which may get it, is away."""
     key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"

@@ -1,6 +1,7 @@
 """Pytest: `pytest --memory-provider NAME` runs the suite as tests, one per check.
 
-NAME is a provider's name, or `package.module:ProviderClass`. Without the option nothing is imported but this module.
+NAME is a provider's name, or `package.module:ProviderClass`. Every run of pytest loads this module, so it imports
+nothing of ours until the option is given.
 """
 
 from __future__ import annotations
