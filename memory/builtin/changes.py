@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 Origin: TypeAlias = Mapping[str, Any]
 
 ACTIONS = ("add", "replace", "patch", "remove", "archive")
+# Characters of a tag at most, and what can't be in one.
+MAX_TAG_CHARS = 100
+_NO_TAG = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
 # The origin of what nobody told us: somebody else changed the file, or we did while the store was away.
 EXTERNAL_EDIT = "external edit"
 # What models also write for an action.
@@ -114,7 +118,11 @@ def tags_of(value: object) -> tuple[str, ...] | None:
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, Sequence) or not all(isinstance(part, str) for part in parts):
         raise InvalidValue("tags are a list of words")
-    return tuple(dict.fromkeys(tag for part in parts if (tag := part.strip().lstrip("#").casefold())))
+    tags = tuple(dict.fromkeys(tag for part in parts if (tag := part.strip().lstrip("#").casefold())))
+    for tag in tags:
+        if len(tag) > MAX_TAG_CHARS or _NO_TAG.search(tag):
+            raise InvalidValue(f"{tag[:MAX_TAG_CHARS]!r} is no tag", hint="a tag is a short word")
+    return tags
 
 
 def _text(values: Mapping[str, Any], names: Sequence[str]) -> str | None:

@@ -6,6 +6,7 @@ A change says which text was there and which is there now; an error says what fi
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import AmbiguousMatch, EntryNotFound, MemoryFull, UnsafeMemory
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _DONE = "Write saved. This update is complete — do not repeat it."
 _SAID = {"add": "added", "replace": "replaced", "merge": "merged", "remove": "removed", "archive": "archived"}
+_SURROGATES = re.compile("[\ud800-\udfff]")
 # Characters of an entry in a list of candidates; the exact text stands beside it.
 _PREVIEW_CHARS = 80
 
@@ -27,8 +29,9 @@ Reply = dict[str, Any]
 
 
 def encode(reply: Mapping[str, Any]) -> str:
-    """A reply as the tool returns it: one JSON document in any case."""
-    return json.dumps(reply, ensure_ascii=False, default=str)
+    """A reply as the tool returns it: one JSON document that UTF-8 can hold, whatever a model sent."""
+    text = json.dumps(reply, ensure_ascii=False, default=str)
+    return json.dumps(reply, default=str) if _SURROGATES.search(text) else text
 
 
 def saved(outcome: Outcome, *, target: str) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.errors import HermesStateError, InvalidValue
@@ -12,7 +13,7 @@ from memory.builtin.entries import TARGETS
 from memory.errors import EntryNotFound, MemoryFull
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from memory.builtin.changes import Operation, Origin
     from memory.builtin.memory import BuiltinMemory, Entries
@@ -112,10 +113,11 @@ class MemoryTool:
             args: what the model gave.
             facts: who calls: `write_origin`, `session_id`, `tool_call_id` and the like.
         """
+        given = args if isinstance(args, Mapping) else {}
         try:
-            return replies.encode(self._run(dict(args), facts))
+            return replies.encode(self._run(dict(given), facts))
         except HermesStateError as error:
-            return replies.encode(self._failed(error, args))
+            return replies.encode(self._failed(error, given))
 
     def _run(self, args: dict[str, Any], facts: Mapping[str, Any]) -> Reply:
         named = args.get("action")

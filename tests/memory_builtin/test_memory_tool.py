@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from builtin_harness import caller, file_of, put
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hermes_state import SessionDB
 from memory.builtin import BuiltinMemory, Limits, MemoryTool
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from builtin_harness import Call
 
+PROPERTIES = SCHEMA["parameters"]["properties"]
 COMPOSITE = "Shell: zsh\nEditor: vim\nOS: Debian"
 
 
@@ -341,5 +344,37 @@ def test_a_store_that_takes_secrets_out_keeps_them_out_of_memory(home: Path) -> 
     assert file_of(home).read_text().startswith("the staging key is [redacted:")
 
 
+@pytest.mark.parametrize("odd", ["\ud800", "a\x00b", "\x1b[31m", "x" * 100_000], ids=["lone", "NUL", "ESC", "long"])
+def test_odd_text_anywhere_is_answered(call: Call, odd: str) -> None:
+    call(action="add", content="tea")
+    for args in (
+        {"action": "add", "content": "x", "tags": [odd]},
+        {"action": "search", "query": f"{odd} tea"},
+        {"action": "search", "query": "tea", "tags": [odd]},
+        {"action": "remove", "old_text": odd},
+        {"action": "remove", "id": odd},
+        {"action": "undo", "batch": odd},
+        {"action": odd},
+        {"action": "list", "target": odd},
+    ):
+        assert isinstance(call(**args)["success"], bool)
+
+
 def test_operations_may_be_mappings(memory: BuiltinMemory) -> None:
     assert memory.apply([{"action": "add", "content": "one"}]).changes[0].content == "one"
+
+
+KNOWN = ["add", "remove", "search", "undo", "memory", "tea", "\ud800 tea", "a\x00b"]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(KNOWN),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(list(PROPERTIES)), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(args=st.dictionaries(st.sampled_from(list(PROPERTIES)), VALUES, max_size=5) | VALUES)
+def test_whatever_a_model_sends_is_answered_with_json(memory: BuiltinMemory, args: Any) -> None:
+    reply = MemoryTool(memory).call(args)
+    reply.encode("utf-8")
+    assert isinstance(json.loads(reply)["success"], bool)
