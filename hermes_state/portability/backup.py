@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from hermes_state.errors import HomeInUse, InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
+from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.portability import apart, databases, external, hints, redacting
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
 from hermes_state.portability.ownership import own_files
 from hermes_state.portability.progress import Step
-from hermes_state.portability.recover import is_interrupted
+from hermes_state.portability.recover import refuse_interrupted
 from hermes_state.portability.rules import QUICK, Rules
 from hermes_state.portability.secrets import Policy, Redacted, is_secret_file, redact_file
 from hermes_state.portability.staging import staging
@@ -129,11 +129,7 @@ def refuse_unfit(home: Path) -> None:
     """
     if not home.is_dir():
         raise InvalidValue(f"there is no home at {home}", hint="give it: --home DIR")
-    if is_interrupted(home):
-        raise HomeInUse(
-            f"a restore into {home} is at work or was cut off, so it may be of two minds",
-            hint="wait for it, or finish it: hermes-state restore --recover",
-        )
+    refuse_interrupted(home)
 
 
 class Kept(Protocol):

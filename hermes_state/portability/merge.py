@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hermes_state.errors import HomeInUse, InvalidValue
+from hermes_state.errors import InvalidValue
 from hermes_state.portability.joining import Joined, Joining
-from hermes_state.portability.recover import is_interrupted, recover
+from hermes_state.portability.recover import recover, refuse_interrupted
 from hermes_state.portability.restore import Asked, Restoring, full_disk_told
 from hermes_state.portability.swap import throw_away
 
@@ -59,7 +59,7 @@ def merge(
 
 
 def _tidy(home: Path, *, dry_run: bool) -> None:
-    if not dry_run:
+    if dry_run:
+        refuse_interrupted(home)
+    else:
         recover(home)
-    elif is_interrupted(home):
-        raise HomeInUse(f"a restore into {home} was cut off", hint="finish it: hermes-state restore --recover")

@@ -53,6 +53,19 @@ def _is_stage(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink() and ((path / LOCK).exists() or not any(path.iterdir()))
 
 
+def refuse_interrupted(home: Path) -> None:
+    """Refuse to read or write a home that may be of two minds.
+
+    Raises:
+        HomeInUse: a restore was cut off while parts of it were being put in place, or is at work.
+    """
+    if is_interrupted(home):
+        raise HomeInUse(
+            f"a restore into {home} is at work or was cut off, so it may be of two minds",
+            hint="wait for it, or finish it: hermes-state restore --recover",
+        )
+
+
 def is_interrupted(home: Path) -> bool:
     """Whether a restore was cut off while parts of the home were being put in place."""
     for stage in stages_of(home):

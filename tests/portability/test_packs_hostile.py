@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from archive_harness import file, flip_byte, folder, forge, link
 from homes import look, make_home
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hermes_state import SessionDB
-from hermes_state.errors import ArchiveDamaged, ArchiveUnsupported, DiskFull, FormatError
+from hermes_state.check import check
+from hermes_state.errors import ArchiveDamaged, ArchiveUnsupported, DiskFull, FormatError, HomeInUse
 from hermes_state.portability import headers
 from hermes_state.portability.format import PACK_FORMAT, PACK_ROOTS, PACK_VERSION, Entry, Limits
+from hermes_state.portability.journal import Journal, State
 from hermes_state.portability.manifest import Manifest
 from hermes_state.portability.packs.pack import Wanted, pack
 from hermes_state.portability.packs.unpack import unpack
+from hermes_state.transfer.memories import merge_memories
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -218,6 +223,40 @@ def test_memories_that_lie_are_listed(tmp_path: Path, home: Path, line: dict[str
     result = unpack(forged(tmp_path, folder("memories"), file("memories/memories.jsonl", raw)), home)
     assert result.entries == 1
     assert len(result.differences) == 1
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+_NAMES = ("id", "target", "status", "content", "created_at", "changed_at", "tags", "events", "replaced_by")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(_NAMES, _JSON)), max_size=4))
+def test_any_json_as_a_memory(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+    """Is taken or listed; nothing else happens, and the store stays sound."""
+    raw = [MEMORIES, *(json.dumps({"type": "memory"} | line).encode() + b"\n" for line in lines)]
+    with SessionDB.open(tmp_path / "store.db", synchronous="NORMAL") as db:
+        report = merge_memories(db.engine, raw)
+        assert not check(db.engine).findings
+    assert report.added + report.equal + len(report.differences) + len(report.problems) == len(lines) + 1
+
+
+def test_a_home_of_two_minds_is_left_alone(tmp_path: Path, home: Path) -> None:
+    """While a restore is half in place, nothing is packed or unpacked."""
+    path = forged(tmp_path, folder("skills"), file("skills/x", b"x"))
+    stage = tmp_path / ".h.abc.restore"
+    stage.mkdir()
+    (stage / "lock").touch()
+    journal = Journal(stage=stage, home=home)
+    journal.state = State.SWAPPING
+    journal.write()
+    with pytest.raises(HomeInUse):
+        unpack(path, home)
+    with pytest.raises(HomeInUse):
+        pack(home, tmp_path / "q.tar.zst", Wanted(everything=True))
 
 
 def test_a_full_disk(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from hermes_state.errors import InvalidValue, NotFound, StoreUnavailable
+from hermes_state.errors import InvalidValue, NotFound, ReadOnlyStore, StoreUnavailable
 from hermes_state.home import STORE_NAME
 from hermes_state.listing import SessionFilter
 from hermes_state.portability.format import (
@@ -25,6 +25,7 @@ from hermes_state.portability.manifest import Manifest, Report
 from hermes_state.portability.packs.files import Files
 from hermes_state.portability.packs.lineage import with_lineage
 from hermes_state.portability.progress import Step
+from hermes_state.portability.recover import refuse_interrupted
 from hermes_state.portability.secrets import Policy
 from hermes_state.portability.staging import staging
 from hermes_state.portability.writer import Options, Written, write_archive
@@ -108,6 +109,7 @@ def pack(
 
     Raises:
         InvalidValue: there is no folder for the pack.
+        HomeInUse: a restore into the home was cut off while parts were being put in place.
         SessionNotFound: a session that was asked for is not here.
         NotFound: there is nothing to pack.
         StoreUnavailable: sessions are asked for, and there is no store.
@@ -116,12 +118,21 @@ def pack(
     started = time.monotonic()
     if not target.parent.is_dir():
         raise InvalidValue(f"there is no folder {target.parent} for the pack")
+    refuse_interrupted(home)
     with staging(target.parent.resolve(), target.name) as stage:
         work = _Packing(home.resolve(), store or home / STORE_NAME, stage, wanted, progress)
         entries = work.entries()
         manifest = work.manifest()
         written = write_archive(target, manifest, entries, options=options, report=work.report, progress=work.tell)
     return PackReport(written=written, manifest=manifest, replaced=work.replaced, seconds=time.monotonic() - started)
+
+
+def _opened(store: Path) -> SessionDB:
+    """The store; where nothing can be written, as it is."""
+    try:
+        return SessionDB.open(store)
+    except ReadOnlyStore:
+        return SessionDB.open(store, read_only=True)
 
 
 @dataclass(slots=True)
@@ -149,7 +160,7 @@ class _Packing:
         found = self.files.entries()
         self.parts |= {part: {"files": count} for part, count in self.files.counts.items()}
         if self.store.exists():
-            with SessionDB.open(self.store) as db:
+            with _opened(self.store) as db:
                 found = self._texts(db.engine) + found
         elif self.wanted.ids or parts == {SESSIONS}:
             raise StoreUnavailable(f"there is no store at {self.store}", hint="give the home: --home DIR")

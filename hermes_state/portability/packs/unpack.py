@@ -18,6 +18,7 @@ from hermes_state.portability.packs.files import PLACES
 from hermes_state.portability.packs.pack import MEMORIES_FILE, SESSIONS_FILE
 from hermes_state.portability.progress import Step
 from hermes_state.portability.reader import open_archive
+from hermes_state.portability.recover import refuse_interrupted
 from hermes_state.portability.restore import full_disk_told
 from hermes_state.portability.staging import staging
 
@@ -58,6 +59,7 @@ def unpack(
     Raises:
         ArchiveForeign: it is no pack.
         ArchiveDamaged, ArchiveUnsupported, WrongKey: nothing was changed.
+        HomeInUse: a restore into the home was cut off while parts were being put in place.
         InvalidValue: something else than a folder is where the home should be.
         FormatError: the lines in it are of a newer version.
         DiskFull, OSError: as the system says.
@@ -65,6 +67,7 @@ def unpack(
     home = Path(os.path.realpath(home))
     if home.exists() and not home.is_dir():
         raise InvalidValue(f"{home} is no folder")
+    refuse_interrupted(home)
     folder = target.stage_folder(home)
     with full_disk_told(home), staging(folder, f"{short_name(home.name, 150)}.unpack") as stage:
         result = Joined(home=home, archive=pack)
