@@ -65,9 +65,9 @@ def pack_command(
     force: bool,
     **lock: Any,
 ) -> None:
-    """Pack conversations, memories, settings and skills as text that any program can read.
+    """Pack conversations, memories, settings and skills.
 
-    A conversation comes with its lineage: what it was compressed from, its sub-agents, where it came from. Sessions and
+    All of it is text that any program can read. A conversation comes with its lineage: what it was compressed from, its sub-agents, where it came from. Sessions and
     memories are JSON Lines, the working memory Markdown, settings YAML with their comments. No database is in a pack,
     so it belongs to no version and no engine; `unpack` brings it into a home that has content. `docs/pack-format.md`
     says what is where, and `verify`, `list` and `extract` read packs too. Credentials of the home are never in it.

@@ -38,9 +38,9 @@ def unpack_command(
     identities: tuple[Path, ...],
     passphrase_file: Path | None,
 ) -> None:
-    """Bring a pack into the home: what is new comes in, nothing that is there changes.
+    """Bring a pack into the home.
 
-    All of the pack is proven before anything is touched. A session that went on elsewhere goes on here; one that went
+    What is new comes in, nothing that is there changes. All of the pack is proven before anything is touched. A session that went on elsewhere goes on here; one that went
     another way comes in beside yours. What is there with other content stays and is listed: that exits 20. To unpack
     again adds nothing.
     """
