@@ -286,6 +286,62 @@ def test_killed_at_any_step_the_conversation_goes_on(tmp_path: Path, step: str, 
         assert MessageState.ACTIVE in states
 
 
+_RIVAL = """
+import sys, time
+sys.path.insert(0, {tests!r})
+from recorder import Recorder
+from hermes_state import SessionDB
+from memory.agent.agent import Agent
+from memory.agent.model.scripted import ScriptedModel
+from memory.settings import MemorySettings
+def slow(_asked):
+    print("summarising", flush=True)
+    sys.stdin.readline()
+    return "SUM"
+with SessionDB.open(home={home!r}) as db:
+    settings = MemorySettings(nudge_interval=0, flush_min_turns=0, protect_last_n=2, compression_in_place=False)
+    model = ScriptedModel([slow], otherwise="ok")
+    agent = Agent(db, model, memory=Recorder(), settings=settings, session_id=sys.argv[1])
+    done = agent.compress()
+    print("compressed" if done else "left it", flush=True)
+    print(agent.turn("a question after all of that").session_id, flush=True)
+    agent.leave()
+"""
+
+
+def test_of_two_processes_one_compresses_and_both_go_on(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with (
+        SessionDB.open(home=home) as db,
+        Agent(db, ScriptedModel(otherwise="a"), memory=Recorder(), settings=settings()) as agent,
+    ):
+        talked(agent)
+        session_id = agent.session_id
+    script = _RIVAL.format(tests=os.path.dirname(__file__), home=str(home))  # noqa: PTH120
+
+    def start() -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", script, session_id]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    with start() as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "summarising\n"
+        with start() as second:
+            assert second.stdout is not None
+            assert second.stdout.readline() == "left it\n"
+            second_out, _ = second.communicate(timeout=60)
+        first_out, _ = first.communicate("go on\n", timeout=60)
+    assert first_out.splitlines()[0] == "compressed"
+    tip = first_out.splitlines()[1]
+    with SessionDB.open(home=home) as db:
+        assert [session.id for session in db.lineage.segments(session_id)] == [session_id, tip]
+        # What the second one said meanwhile went to the session that was summarised, and was taken along.
+        assert second_out.split()[-1] == session_id
+        said = active(db, tip)
+    assert said.count("a question after all of that") == 2
+    assert said[1] == "SUM"
+
+
 def test_provider_context_is_cut_and_has_no_secrets() -> None:
     text = sanitize_memory_context("key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH " + "x" * 9000 + " end")
     assert "sk-proj-abc" not in text
