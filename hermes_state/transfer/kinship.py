@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from hermes_state.schema import sessions
 from hermes_state.titles import split_number
@@ -122,8 +122,12 @@ def find(connection: Connection, session_id: str, theirs: Said) -> Kin:
 def _family(connection: Connection, session_id: str) -> Sequence[tuple[str, int]]:
     base = base_of(session_id)
     prefix = f"{base}{MARK}"
-    query = select(_c.id, _c.pk).where((_c.id == base) | (func.substr(_c.id, 1, len(prefix)) == prefix))
-    return sorted((row.id, row.pk) for row in connection.execute(query.order_by(_c.id)))
+    named = select(_c.id, _c.pk).where(_c.id == base)
+    beside_it = select(_c.id, _c.pk).where(
+        _c.id > prefix, _c.id < f"{base}{chr(ord(MARK) + 1)}"
+    )  # a range of the index
+    found = [*connection.execute(named), *connection.execute(beside_it)]
+    return sorted((row.id, row.pk) for row in found if row.id == base or row.id.startswith(prefix))
 
 
 def _compared(connection: Connection, session_pk: int, own_id: str, theirs: Said) -> Kin:
