@@ -264,10 +264,11 @@ class TestMirroring:
         provider.on_memory_write("replace", USER, "Likes blues", {"previous_content": "Likes jazz"})
         assert contents(provider) == {"Likes blues"}
 
-    def test_whoever_speaks_the_built_in_memory_is_the_homes(self, home: Path) -> None:
+    def test_b091_what_one_user_said_is_nobody_elses_and_goes_with_the_entry(self, home: Path) -> None:
         ana, ben = started(home, user_id="ana"), started(home, user_id="ben")
         ana.on_memory_write("add", USER, "Likes jazz")
-        assert contents(ben) == {"Likes jazz"}
+        assert ben.prefetch("who likes jazz?") == ""
+        assert contents(ana) == {"Likes jazz"}
         ben.on_memory_write("remove", USER, "", {"previous_content": "Likes jazz"})
         assert contents(ana) == set()
         ana.shutdown()
@@ -342,6 +343,15 @@ class TestScope:
         assert contents(ana) == {"Is allergic to nuts"}
         ana.shutdown()
         ben.shutdown()
+
+    def test_b091_an_empty_user_is_none_and_a_chat_stands_in_for_one(self, home: Path) -> None:
+        chat, other = started(home, user_id="", gateway_session_key="k1"), started(home, gateway_session_key="k2")
+        call(chat, action="add", content="Is allergic to nuts")
+        assert contents(other) == set()
+        again = started(home, user_id="", gateway_session_key="k1")
+        assert contents(again) == {"Is allergic to nuts"}
+        for made in (chat, other, again):
+            made.shutdown()
 
     def test_what_is_nobodys_is_everybodys(self, provider: HolographicProvider, home: Path) -> None:
         call(provider, action="add", content="The door code is 4711")

@@ -81,7 +81,7 @@ class HolographicProvider(MemoryProvider):
         """
         self.shutdown()
         chosen = HolographicSettings.load(resolve_home(kwargs.get("hermes_home")))
-        opened = _Open(chosen, session_id, str(kwargs.get("user_id") or ""))
+        opened = _Open(chosen, session_id, _speaker(kwargs))
         opened.store.index.ensure()
         opened.import_new()
         self._open = opened
@@ -90,7 +90,7 @@ class HolographicProvider(MemoryProvider):
         """Open the store, changing nothing in it."""
         self.shutdown()
         chosen = HolographicSettings.load(resolve_home(kwargs.get("hermes_home")))
-        self._open = _Open(chosen, session_id, str(kwargs.get("user_id") or ""))
+        self._open = _Open(chosen, session_id, _speaker(kwargs))
 
     def shutdown(self) -> None:
         """Write the counts that wait and close the store."""
@@ -150,7 +150,8 @@ class HolographicProvider(MemoryProvider):
 
     def on_memory_write(self, action: str, target: str, content: str, metadata: dict[str, Any] | None = None) -> None:
         """Follow a change of the built-in memory."""
-        self._ready().mirror.follow(action, target, content, metadata or {})
+        opened = self._ready()
+        opened.mirror.follow(action, target, content, metadata or {}, opened.owner())
 
     def on_session_end(self, messages: list[Message]) -> None:
         """Keep the facts that the user stated, if `auto_extract` says so. Again with the same messages adds nothing."""
@@ -261,6 +262,11 @@ class _Open:
             self.store.flush()
         finally:
             self._db.close()
+
+
+def _speaker(facts: dict[str, Any]) -> str:
+    """Who speaks, as far as the host says: the user, else a gateway's chat; "" where nobody has to be told apart."""
+    return str(facts.get("user_id") or facts.get("gateway_session_key") or "")
 
 
 def _line(hit: Hit) -> str:
