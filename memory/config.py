@@ -75,7 +75,7 @@ def read_env(home: Path) -> dict[str, str]:
     Raises:
         StoreUnavailable: it is there and can't be read.
     """
-    return {name: value for line in _read(home / ENV_NAME).splitlines() for name, value in _assignment(line)}
+    return {name: value for line in _lines(home) for name, value in _assignment(line)}
 
 
 def save_env(home: Path, values: Mapping[str, str]) -> None:
@@ -93,7 +93,7 @@ def save_env(home: Path, values: Mapping[str, str]) -> None:
     with _locked(home / ENV_NAME):
         left = dict(values)
         lines = []
-        for line in _read(home / ENV_NAME).splitlines():
+        for line in _lines(home):
             assigned = next((name for name, _ in _assignment(line)), "")
             lines.append(f"{assigned}={_quoted(left.pop(assigned))}" if assigned in left else line)
         lines += [f"{name}={_quoted(value)}" for name, value in left.items()]
@@ -138,6 +138,12 @@ def _read(path: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         raise StoreUnavailable(f"{path} can't be read: {error}", hint="nothing was changed") from error
+
+
+def _lines(home: Path) -> list[str]:
+    """The lines of `.env`; only a line feed ends one, since values may hold the other characters that mean so."""
+    text = _read(home / ENV_NAME)
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _parse(home: Path, text: str, yaml: YAML) -> Any:

@@ -43,11 +43,17 @@ OVEN = Fact("The oven in my kitchen is a Brabantia.", "Which oven is in my kitch
 TEA = Fact("我的茶壶叫青龙。", "我的茶壶叫什么?", "青龙")
 
 
-def tell(instance: Instance, fact: Fact, *, session_id: str = SESSION, turn_id: str = "") -> None:
-    """Have a fact stored as a host does: the turn, or a write of built-in memory; then the session's end."""
+def tell(
+    instance: Instance, fact: Fact, *, session_id: str = SESSION, turn_id: str = "", by_write: bool = True
+) -> None:
+    """Have a fact stored as a host does: the turn, or a write of built-in memory; then the session's end.
+
+    Args:
+        by_write: a provider that takes no turns may be told by a write of built-in memory.
+    """
     if instance.adapted.implements("sync_turn"):
         instance.remember(fact.said, "Noted.", session_id=session_id, turn_id=turn_id)
-    else:
+    elif by_write:
         instance.call("on_memory_write", "add", "user", fact.said, {"session_id": session_id})
     messages = [{"role": "user", "content": fact.said}, {"role": "assistant", "content": "Noted."}]
     instance.call("on_session_end", messages)

@@ -48,7 +48,7 @@ def goes_on(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def recall_of_another_question(subject: Subject) -> Iterator[tuple[str, str]]:
-    """What was queued for one question is no answer to the next (B098), least of all in another session."""
+    """What was queued for one question is no answer to the next, least of all in another session."""
     instance = remembering(subject)
     tell(instance, OVEN, turn_id="oven")
     if not recalls(instance, OVEN):

@@ -70,10 +70,10 @@ def _named() -> BuiltinProvider:
 
 
 def test_the_shipped_provider_passes_everything() -> None:
-    """Holographic memory, found as any other."""
+    """Holographic memory, found as any other. It learns from turns only where that is switched on."""
     report = run(lambda: Discovery().load("holographic"))
     assert told(report) == []
-    assert report.skipped == {}
+    assert report.skipped.keys() <= {"lifecycle.users"}
 
 
 @pytest.mark.parametrize("rule", BROKEN)

@@ -171,13 +171,13 @@ def test_two_writers_lose_nothing(home: Path) -> None:
 
 
 @settings(max_examples=50)
-@given(value=st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")))
+@given(value=st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0")))
 def test_a_secret_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, value: str) -> None:
     """Quotes, blanks, hashes and every script."""
     home = tmp_path_factory.mktemp("env")
     (home / ".env").write_text("# top\nA=1\n")
     save_env(home, {"SECRET": value, "A": "2"})
-    assert read_env(home) == {"A": "2", "SECRET": value.strip() if not value.strip() else value}
+    assert read_env(home) == {"A": "2", "SECRET": value}
     assert stat.S_IMODE((home / ".env").stat().st_mode) == 0o600
 
 
