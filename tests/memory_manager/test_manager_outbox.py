@@ -186,6 +186,26 @@ def test_a_provider_that_is_away_gets_its_turns_later(manage: Manage) -> None:
     assert [said["user"] for _, said in provider.of("sync_turn")] == ["今日"]
 
 
+def test_after_an_outage_over_several_runs_everything_is_told_in_order(manage: Manage) -> None:
+    """Nothing is set aside while nothing goes well."""
+
+    def down(**_: Any) -> None:
+        raise ConnectionError("down")
+
+    for run in ("one", "two"):
+        away = manage(Recorder("p", sync_turn=down))
+        for n in range(3):
+            away.sync_turn(f"{run} {n}", "a")
+            away.flush(20)
+        assert not away.shutdown(20).drained
+    provider = Recorder("p")
+    back = manage(provider)
+    back.sync_turn("three", "a")
+    assert back.flush(20)
+    told = [said["user"] for _, said in provider.of("sync_turn")]
+    assert told == [*(f"one {n}" for n in range(3)), *(f"two {n}" for n in range(3)), "three"]
+
+
 def test_a_full_disk_costs_durability_and_nothing_else(manage: Manage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The turn is told from memory."""
     provider = Recorder()
