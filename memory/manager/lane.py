@@ -195,12 +195,14 @@ class Lane:
 
     def _run(self) -> None:
         while (delivery := self._next()) is not None:
-            taken = False
+            taken, is_alive = False, False
             try:
                 taken = self._deliver(delivery)
+                is_alive = True
             finally:
                 with self._changed:
                     self._current = None
+                    self._is_running = is_alive  # else the next call starts another thread
                     if taken:
                         self._queue.remove(delivery)
                     self._changed.notify_all()
@@ -237,10 +239,15 @@ class Lane:
         """Make one call. True when it need not be made (again)."""
         try:
             if not self._prepare(delivery):
-                self._breaker.succeeded()
+                self._breaker.withdrawn()
                 return True
-        except HermesStateError as error:  # the store is busy or full: telling goes on without it
-            _log.warning("memory provider %s: the outbox can't be written: %s", self._provider, error)
+        except HermesStateError as error:  # the store is busy or full: telling goes on without it, where it can
+            _log.warning("memory provider %s: the outbox can't be used: %s", self._provider, error)
+            if delivery.said is None:  # what is to be said is only there
+                self._breaker.withdrawn()
+                with self._changed:
+                    self._not_before = time.monotonic() + RETRY_S
+                return False
         return self._made(delivery) or self._is_at_fault(delivery)
 
     def _made(self, delivery: Delivery) -> bool:

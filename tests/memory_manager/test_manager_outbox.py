@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from recording import Recorder
 
 from hermes_state import SessionDB
-from hermes_state.errors import DiskFull
+from hermes_state.errors import DiskFull, StoreBusy
 from memory.manager import MemoryManager
 from memory.manager.delivery import Delivery, decode, encode
 from memory.manager.outbox import Outbox, revive, waiting
@@ -218,6 +218,28 @@ def test_a_full_disk_costs_durability_and_nothing_else(manage: Manage, monkeypat
     manager.sync_turn("u", "a")
     assert manager.flush(20)
     assert len(provider.of("sync_turn")) == 1
+
+
+def test_what_is_only_in_the_outbox_waits_for_the_store(manage: Manage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is never told without its words."""
+    gate, busy = threading.Event(), threading.Event()
+    begin = Outbox.begin
+
+    def sometimes_busy(outbox: Outbox, delivery: Delivery) -> bool:
+        if delivery.said is None and not busy.is_set():
+            busy.set()
+            raise StoreBusy("the store", waited_s=0.0)
+        return begin(outbox, delivery)
+
+    monkeypatch.setattr(Outbox, "begin", sometimes_busy)
+    provider = Recorder(sync_turn=lambda **_: gate.wait(20))
+    manager = manage(provider, queue_max=1)
+    for n in range(3):
+        manager.sync_turn(f"turn {n}", "a")
+    gate.set()
+    provider.wait_for("sync_turn", 3)
+    assert busy.is_set()
+    assert [said["user"] for _, said in provider.of("sync_turn")] == ["turn 0", "turn 1", "turn 2"]
 
 
 def test_a_busy_store_never_holds_a_turn(manage: Manage, db: SessionDB) -> None:
