@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state.errors import ArchiveDamaged
+from hermes_state.portability.format import Entry
 from hermes_state.portability.repository.chunking import MAX_BYTES, MIN_BYTES, chunks, page_size_of
 from hermes_state.portability.repository.frames import MAX_CHUNK_BYTES, Encoder, decode
 from hermes_state.portability.repository.lineup import Lineup, Piece
+from hermes_state.portability.repository.members import Member, in_chunks, line_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +76,23 @@ def test_a_database_is_cut_between_pages(tmp_path: Path, page_size: int) -> None
 def test_what_only_begins_as_a_database_is_cut_too(rest: bytes) -> None:
     content = b"SQLite format 3\0" + rest
     assert b"".join(cut(content)) == content
+
+
+def test_a_listing_is_cut_by_names() -> None:
+    """Other times of all files move no cut; one more file moves those around it; a very long line is cut too."""
+
+    def listing(mtime_ns: int, names: range) -> list[bytes]:
+        entries = (Entry(name=f"home/文件-{n}.md", mtime_ns=mtime_ns, size=3) for n in names)
+        return [line_of(Member(entry=entry, digest="0" * 64)) for entry in entries]
+
+    first, second = (list(in_chunks(listing(when, range(9000)))) for when in (1, 2))
+    assert len(first) > 3
+    assert [len(piece) for piece in first] == [len(piece) for piece in second]
+    assert len({*first} & {*in_chunks(listing(1, range(1, 9000)))}) == len(first) - 1
+    assert b"".join(first) == b"".join(listing(1, range(9000)))
+    long = [b"x" * (2 * MAX_BYTES + 5) + b"\n", b"y\n"]
+    assert b"".join(in_chunks(long)) == b"".join(long)
+    assert all(len(piece) <= MAX_BYTES for piece in in_chunks(long))
 
 
 # --- differences ---------------------------------------------------------------------------------------------------

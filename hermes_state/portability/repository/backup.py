@@ -21,7 +21,7 @@ from hermes_state.portability.places import Places
 from hermes_state.portability.repository import locks, parent, snapshots
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.repository.layout import STAGES, Repository, full_disk_told, make_repository
-from hermes_state.portability.repository.members import Member, line_of
+from hermes_state.portability.repository.members import Member, in_chunks, line_of
 from hermes_state.portability.repository.snapshots import Listing, Snapshot
 from hermes_state.portability.repository.storing import ChunkStore, StoredContent
 from hermes_state.portability.repository.tidying import tidy
@@ -203,7 +203,7 @@ class _Saving:
 
     def _list(self) -> Listing:
         self.listing.seek(0)
-        stored = self.store.put(self.listing.read, self.known.listing)
+        stored = self.store.put_chunks(in_chunks(self.listing), self.known.listing)
         return Listing(digest=stored.digest, size=stored.size, chunks=stored.chunks)
 
     def _snapshot(self, manifest: Manifest, listing: Listing) -> Snapshot:

@@ -6,9 +6,11 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from hermes_state.errors import ArchiveDamaged
 from hermes_state.portability.format import Entry, Kind
+from hermes_state.portability.repository.chunking import MAX_BYTES, MIN_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 # [bytes] of a line. A file of some 300 GB has one so long.
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+# What follows the name in a line, and the part of all names at which a listing may be cut: each 1,024th.
+_AFTER_NAME, _CUT_BELOW = b'","kind":', 2**32 // 1024
 _KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -53,6 +57,28 @@ def line_of(member: Member) -> bytes:
 def seen_end(seen: tuple[int, ...]) -> bytes:
     """How the line of a member ends that looked so."""
     return f'"seen":[{",".join(map(str, seen))}]}}'.encode()
+
+
+def in_chunks(listing: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a listing as chunks, cut where a name says so: another time or size of a file moves no cut.
+
+    `chunking` would do as well, and would need numpy for the smallest of changes.
+    """
+    gathered: list[bytes] = []
+    size = 0
+    for line in listing:
+        gathered.append(line)
+        size += len(line)
+        is_cut = crc32(line.partition(_AFTER_NAME)[0]) < _CUT_BELOW
+        if size >= MAX_BYTES or (is_cut and size >= MIN_BYTES):
+            yield from _bounded(b"".join(gathered))
+            gathered, size = [], 0
+    yield from _bounded(b"".join(gathered))
+
+
+def _bounded(raw: bytes) -> Iterator[bytes]:
+    """A single line may be larger than a chunk."""
+    yield from (raw[start : start + MAX_BYTES] for start in range(0, len(raw), MAX_BYTES))
 
 
 def lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

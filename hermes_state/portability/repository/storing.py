@@ -105,11 +105,15 @@ class ChunkStore:
             OSError: of `read`, or of the repository.
             ArchiveDamaged: what is written does not come back.
         """
+        return self.put_chunks(chunks(read), previous)
+
+    def put_chunks(self, pieces: Iterator[bytes], previous: Sequence[bytes] = ()) -> StoredContent:
+        """The same, of content that was cut already; no piece may be larger than `chunking.MAX_BYTES`."""
         old = [(chunk, self._index.places[chunk].stored.size) for chunk in previous if chunk in self._index]
         lineup = Lineup(old)
         names: list[bytes] = []
         size = 0
-        for content in self._hashed(chunks(read)):
+        for content in self._hashed(pieces):
             name = frames.digest(content)
             names.append(name)
             size += len(content)
