@@ -121,6 +121,9 @@ class Joining:
             self._link(source, target)
         elif not os.path.lexists(target):
             self._add(source, target)
+            if source.name == STORE_NAME and not self.dry_run:
+                with SessionDB.open(target) as db:
+                    complete_indexes(db.engine)
         elif target.is_symlink() or not target.is_file():
             self._differs(source, "here it is no file")
         elif source.name == STORE_NAME:

@@ -51,7 +51,7 @@ def merge(
     _tidy(work.home, dry_run=dry_run)
     with work.stage() as journal, full_disk_told(work.home):
         journal.write()
-        source = work.build(journal).source
+        source = work.build(journal, indexes=False).source
         result = Joined(home=work.home, archive=source.path, notices=list(source.notices))
         Joining(journal.new, work.home, result, dry_run=dry_run).run()
         throw_away(journal.stage)

@@ -38,13 +38,14 @@ def databases_in(root: Path) -> Iterator[Path]:
 
 
 def prepare(
-    root: Path, described: Mapping[str, Any], prefixes: Map, *, tell: Callable[[str], None]
+    root: Path, described: Mapping[str, Any], prefixes: Map, *, tell: Callable[[str], None], indexes: bool = True
 ) -> tuple[list[Moved], list[str], list[str]]:
     """Check, relocate, migrate and index every database of a home that is being built.
 
     Args:
         described: of the archive: by path in the home, what the manifest says of a database.
         tell: is told what is being done.
+        indexes: build those of our stores; False: whoever asked for the home does without, or builds them.
 
     Returns:
         The columns that were relocated; the databases that are ready; those that were damaged when they were backed up.
@@ -67,7 +68,7 @@ def prepare(
         ready.append(name)
         tell(f"preparing {name}")
         moved += relocate_database(path, name, prefixes)
-        _complete(path, about, tell)
+        _complete(path, about, tell, indexes=indexes)
     return moved, ready, damaged
 
 
@@ -89,24 +90,25 @@ def _is_sound(path: Path, name: str, *, known: bool) -> bool:
     return not damage
 
 
-def _complete(path: Path, about: Mapping[str, Any], tell: Callable[[str], None]) -> None:
+def _complete(path: Path, about: Mapping[str, Any], tell: Callable[[str], None], *, indexes: bool) -> None:
     with reading(path) as connection:
         kind = kind_of(schema_of(connection))
     if kind is Kind.OURS:
-        _complete_ours(path)
+        _complete_ours(path, indexes=indexes)
         return
-    indexes = [from_dict(index) for index in about.get("rebuild", ())]
-    if indexes:
+    left_out = [from_dict(index) for index in about.get("rebuild", ())]
+    if left_out:
         tell(f"building the indexes of {path.name}")
-        _rebuild(path, indexes)
+        _rebuild(path, left_out)
 
 
-def _complete_ours(path: Path) -> None:
+def _complete_ours(path: Path, *, indexes: bool) -> None:
     """Bring our store to this version's schema and its index up to date."""
     snapshots = path.parent / SNAPSHOT_DIR
     had_snapshots = snapshots.exists()
     with SessionDB.open(path, synchronous="NORMAL") as db:
-        complete_indexes(db.engine)
+        if indexes:
+            complete_indexes(db.engine)
     path.with_name(f"{path.name}.lock").unlink(missing_ok=True)  # nobody else ever had this file open
     if not had_snapshots and snapshots.exists():  # of before the migration: the archive is just that
         shutil.rmtree(snapshots)

@@ -214,7 +214,9 @@ class Restoring:
 
     # --- building -----------------------------------------------------------------------------------------------
 
-    def build(self, journal: Journal, writes: Callable[[str], bool] = lambda _: True) -> Restored:
+    def build(
+        self, journal: Journal, writes: Callable[[str], bool] = lambda _: True, *, indexes: bool = True
+    ) -> Restored:
         """Build the new home in a stage, and prepare it."""
         with open_any(self.archive, keys=self.keys, limits=self.limits) as source:
             prefixes = self._prefixes(source)
@@ -232,7 +234,7 @@ class Restoring:
             home=self.home, source=source, built=built, databases=source.databases, secrets=source.secrets
         )
         moved, result.prepared, result.damaged = prepare.prepare(
-            journal.new, source.databases, prefixes, tell=lambda what: self._tell(what, 1, 1)
+            journal.new, source.databases, prefixes, tell=lambda what: self._tell(what, 1, 1), indexes=indexes
         )
         builder.finish()
         relocation = relocate_files(journal.new, self.home, prefixes)

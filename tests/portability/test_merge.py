@@ -10,6 +10,7 @@ from homes import look, make_home, rows
 from sqlalchemy import insert
 
 from hermes_state import SessionDB
+from hermes_state.check import check
 from hermes_state.errors import ArchiveDamaged, InvalidValue
 from hermes_state.portability.backup import backup
 from hermes_state.portability.merge import merge
@@ -244,6 +245,17 @@ def test_a_damaged_archive_merges_nothing(two: tuple[Path, Path], tmp_path: Path
     with pytest.raises(ArchiveDamaged):
         merge(tmp_path / "b.tar.zst", one)
     assert look(one) == before
+
+
+def test_a_store_that_is_not_here_comes_with_its_index(two: tuple[Path, Path], tmp_path: Path) -> None:
+    """It can be searched at once, and is sound."""
+    one, other = two
+    backup(other, tmp_path / "b.tar.zst")
+    (one / "hermes_state.db").unlink()
+    assert "hermes_state.db" in merge(tmp_path / "b.tar.zst", one).files
+    with SessionDB.open(home=one, read_only=True) as db:
+        assert db.search.messages("postgres")
+        assert not check(db.engine).findings
 
 
 def test_no_home(two: tuple[Path, Path], tmp_path: Path) -> None:
