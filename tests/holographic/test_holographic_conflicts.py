@@ -22,7 +22,7 @@ def add(store: FactStore, *contents: str, **fields: object) -> list[int]:
 
 
 def pairs(store: FactStore, scope: Scope | None = None) -> set[tuple[int, int]]:
-    found = store.contradictions(scope=scope) if scope else store.contradictions()
+    found = store.contradictions(scope=scope).pairs if scope else store.contradictions().pairs
     return {(older.id, newer.id) for _, older, newer in found}
 
 
@@ -34,7 +34,7 @@ def test_b121_only_the_pair_that_disagrees_is_reported_and_nothing_is_changed(st
         "Dana lives in Oslo",
         "Dana lives in Bergen",
     )
-    found = store.contradictions()
+    found = store.contradictions().pairs
     assert [(older.id, newer.id) for _, older, newer in found] == [(oslo, bergen)]
     conflict = found[0][0]
     assert 0.5 <= conflict.confidence <= 1.0
@@ -104,3 +104,11 @@ def test_two_users_do_not_contradict_each_other(store: FactStore) -> None:
     add(store, "My favourite colour is green", user_id="ana")
     assert len(pairs(store)) == 1
     assert pairs(store, Scope("ben")) == set()
+
+
+def test_comparing_very_many_stops_and_goes_on(store: FactStore) -> None:
+    add(store, "Dana lives in Oslo", *(f"Shelf {n} holds box {n}" for n in range(150)), "Dana lives in Bergen")
+    found = store.contradictions(budget_s=0.0)
+    assert (found.pairs, found.left) == ([], 152)
+    assert store.conflicts.catch_up(budget_s=60.0) == 0
+    assert len(store.contradictions(budget_s=0.0).pairs) == 1

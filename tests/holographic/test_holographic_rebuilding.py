@@ -96,13 +96,13 @@ def test_a_recovered_store_has_its_facts_and_derives_the_rest(home: Path) -> Non
         store = FactStore(db.engine)
         store.add_many(NewFact(content=text) for text in ("Dana lives in Oslo", "Dana lives in Bergen", FACTS[2]))
         store.banks.catch_up()
-        assert len(store.contradictions()) == 1
+        assert len(store.contradictions().pairs) == 1
         path = db.path
     recover(path, swap=True)
     with SessionDB.open(home=home, synchronous="NORMAL") as db:
         store = FactStore(db.engine)
         assert [hit.fact.content for hit in Retrieval(store).search("谁负责净值报表？")] == [FACTS[2]]
-        assert len(store.contradictions()) == 1
+        assert len(store.contradictions().pairs) == 1
         links = sum(load.links for load in store.banks.loads())
         store.banks.catch_up()
         assert sum(load.links for load in store.banks.loads()) == links > 0

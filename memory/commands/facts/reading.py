@@ -9,6 +9,7 @@ import click
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import FOUND_NOTHING
 from hermes_state.commands.plain import one_line
+from hermes_state.commands.progress import progress
 from hermes_state.commands.table import DIM, Cell, Column
 from hermes_state.commands.values import COUNT
 from memory.commands.facts.opening import opened
@@ -123,7 +124,9 @@ def contradictions_command(invocation: Invocation, category: str | None, limit: 
     from memory.providers.holographic.tools import conflict_shape
 
     with opened(invocation) as facts:
-        pairs = facts.store.contradictions(category=category, limit=limit or _EVERY)
+        with progress(invocation, "comparing") as tell:
+            facts.store.conflicts.catch_up(tell)
+        pairs = facts.store.contradictions(category=category, limit=limit or _EVERY).pairs
     if invocation.json:
         invocation.document({"contradictions": [conflict_shape(*pair) for pair in pairs], "count": len(pairs)})
     for conflict, older, newer in () if invocation.json else pairs:

@@ -6,6 +6,7 @@ contradiction is reported, and one fact supersedes the other only when somebody 
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,13 +61,23 @@ class Conflicts:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def catch_up(self, progress: Callable[[int, int], object] | None = None) -> None:
-        """Compare the facts that were not compared yet."""
+    def catch_up(self, progress: Callable[[int, int], object] | None = None, *, budget_s: float | None = None) -> int:
+        """Compare the facts that were not compared yet, some thousand a second.
+
+        Args:
+            progress: called after each batch with the highest fact done and the highest there is.
+            budget_s: stop after so many seconds; the next call goes on. None: go on to the end.
+
+        Returns:
+            About how many are left.
+        """
+        deadline = None if budget_s is None else time.monotonic() + budget_s
         while True:
             with self._engine.read() as connection:
                 stand = state.read(connection)
-            if stand.compared_through >= stand.newest:
-                return
+            left = max(0, stand.newest - stand.compared_through)
+            if not left or (deadline is not None and time.monotonic() >= deadline):
+                return left
             with self._engine.write() as connection:
                 reached = _compare_batch(connection, state.read(connection).compared_through)
             if progress is not None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 NAME = "holographic"
 # Facts recalled before a turn.
 PREFETCHED = 5
+# Seconds that the end of a session may take to compare new facts with the others.
+_COMPARING_S = 20.0
 _HEADING = "## Holographic Memory"
 # Which state of the peer's database was imported last, by its path.
 _IMPORTED = "facts.imported:"
@@ -159,7 +161,9 @@ class HolographicProvider(MemoryProvider):
         if opened.settings.auto_extract:
             opened.extract(messages)
         opened.store.flush()
-        opened.store.conflicts.catch_up()  # while nobody waits, so that the tool has few to compare
+        opened.store.conflicts.catch_up(
+            budget_s=_COMPARING_S
+        )  # while nobody waits, so that the tool has few to compare
 
     def on_pre_compress(self, messages: list[Message], *, require_checkpoint: bool = False) -> str:
         """Keep the facts that the user stated, as `on_session_end`, or because the host requires a checkpoint.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import delete, func, insert, or_, select, update
 
@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
     from hermes_state.engine import Engine
 
-Disagreement = tuple[conflicts.Conflict, Fact, Fact]
+
+class Disagreements(NamedTuple):
+    """Contradictions: each with its older and its newer fact, and about how many facts were not compared yet."""
+
+    pairs: list[tuple[conflicts.Conflict, Fact, Fact]]
+    left: int
+
+
 HELPFUL_DELTA, UNHELPFUL_DELTA = 0.05, -0.10
 DEFAULT_TRUST = 0.5
 # Facts written in one transaction: some 50 ms under the write lock.
@@ -323,15 +330,23 @@ class FactStore:
             return int(connection.execute(query).scalar_one())
 
     def contradictions(
-        self, *, scope: Scope = EVERYTHING, category: str | None = None, limit: int = 10
-    ) -> list[Disagreement]:
-        """Pairs of facts that can't both hold, surest first, as the conflict, the older and the newer fact."""
-        if not self.engine.read_only:
-            self.conflicts.catch_up()
+        self,
+        *,
+        scope: Scope = EVERYTHING,
+        category: str | None = None,
+        limit: int = 10,
+        budget_s: float | None = None,
+    ) -> Disagreements:
+        """Pairs of facts that can't both hold, surest first.
+
+        Args:
+            budget_s: seconds for comparing facts that were not compared before; None: as long as it takes.
+        """
+        left = 0 if self.engine.read_only else self.conflicts.catch_up(budget_s=budget_s)
         with self.engine.read() as connection:
             found = self.conflicts.found(connection, visible(scope, category=category), limit)
             by_id = load(connection, [pk for each in found for pk in (each.older, each.newer)])
-        return [(each, by_id[each.older], by_id[each.newer]) for each in found]
+        return Disagreements([(each, by_id[each.older], by_id[each.newer]) for each in found], left)
 
     @staticmethod
     def _find(connection: Connection, fact_id: int, scope: Scope) -> Any:

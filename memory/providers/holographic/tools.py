@@ -70,6 +70,8 @@ FACT_FEEDBACK: ToolSchema = {
 SCHEMAS = (FACT_STORE, FACT_FEEDBACK)
 # More results than this are a dump, not an answer.
 MAX_LIMIT = 200
+# Seconds that a tool call compares facts, after an import of very many; the next call goes on.
+COMPARING_S = 5.0
 
 
 class FactTools:
@@ -173,10 +175,14 @@ class FactTools:
         return _results(hits)
 
     def _contradict(self, arguments: _Arguments) -> dict[str, Any]:
-        pairs = self._store.contradictions(
-            scope=self._scope(), category=arguments.text("category", "") or None, limit=arguments.limit()
+        pairs, left = self._store.contradictions(
+            scope=self._scope(),
+            category=arguments.text("category", "") or None,
+            limit=arguments.limit(),
+            budget_s=COMPARING_S,
         )
-        return {"results": [conflict_shape(*pair) for pair in pairs], "count": len(pairs)}
+        answer = {"results": [conflict_shape(*pair) for pair in pairs], "count": len(pairs)}
+        return answer | ({"not_compared_yet": left} if left else {})
 
     def _update(self, arguments: _Arguments) -> dict[str, Any]:
         fact_id, scope = arguments.integer("fact_id"), self._scope()
