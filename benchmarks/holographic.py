@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import json
 import shutil
 import sys
 import tempfile
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ PIPE_WIDTH = 160
 #: Facts up to which the peer is measured: without vectors, and with them.
 PEER_UP_TO = {"peer": 10_000, "peer, numpy": 1_000}
 CALLS, SLOW_CALLS, ADDED = 60, 10, 100
+#: Comparing all facts for the first time takes a millisecond for each, so it is asked for up to here.
+COMPARED_UP_TO = 10_000
 SLOW = ("contradict", "probe a project", "list")
 
 
@@ -117,7 +120,7 @@ def speed(run: Run, side: str, size: int) -> None:
         fresh = corpus.facts(size + ADDED + 1)[size:]
         added = [{"action": "add", "content": text} for text in fresh[: (ADDED if side != "peer, numpy" else 12) + 1]]
         _record(run, "add, one by one", size, side, worker.call("series", calls=added))
-        for kind in corpus.KINDS:
+        for kind in [kind for kind in corpus.KINDS if size <= COMPARED_UP_TO or kind != "contradict"]:
             count = SLOW_CALLS if kind in SLOW or side == "peer, numpy" else CALLS
             _record(run, kind, size, side, worker.call("series", calls=corpus.calls(kind, count + 1)))
         queries = [each["query"] for each in corpus.calls("search, English sentence", CALLS // 2 + 1, seed=7)]
@@ -204,6 +207,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sizes", default="1k,10k", help="facts in the stores (default: %(default)s)")
     parser.add_argument("--only", default="speed,quality,ablation,contradictions", help="parts to run (default: all)")
     parser.add_argument("--peer", type=Path, help="the Python interpreter of the peer's environment")
+    parser.add_argument("--merge", type=Path, help="JSON of an earlier run, shown where this one measures nothing")
+    parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--markdown", type=Path, help="write the page here (docs/holographic-benchmarks.md)")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a measured bar is missed, too")
     options = parser.parse_args(arguments)
@@ -219,11 +224,18 @@ def main(arguments: list[str] | None = None) -> int:
         "machine": machine(),
         "sides": "; ".join(f"{side} on {versions(run, side)}" for side in run.sides),
     }
+    if options.merge:
+        earlier = json.loads(options.merge.read_text(encoding="utf-8"))
+        run.figures = Figures.read(earlier)
+        about["other parts measured"] = f"{earlier['about']['date']}, {earlier['about']['command']}"
     try:
         measure(run, options.only.split(","))
     finally:
         shutil.rmtree(work, ignore_errors=True)
         show(console, run.figures, run.failures)
+        if options.json:
+            figures = [asdict(row) for row in run.figures.rows]
+            options.json.write_text(json.dumps({"about": about, "figures": figures}, indent=1) + "\n", encoding="utf-8")
         if options.markdown:
             write_markdown(options.markdown, about, run.figures, run.failures)
     missed = options.strict and any(verdict.passed is False for verdict in verdicts(run.figures))
