@@ -9,7 +9,8 @@
     ├── Conflict                          6   it would break a rule of the store
     │   ├── TitleTaken
     │   ├── SessionExists
-    │   └── HomeNotEmpty
+    │   ├── HomeNotEmpty
+    │   └── StoreNotEmpty
     ├── SessionMoved                      7   the conversation goes on in another session
     ├── LeaseHeld                         8   another owner holds the lease
     ├── StoreBusy                         9   another process held the write lock too long
@@ -139,6 +140,14 @@ class HomeNotEmpty(Conflict):
     def __init__(self, home: str, *, hint: str) -> None:
         super().__init__(f"{home} is not empty; nothing was changed", hint=hint)
         self.home = home
+
+
+class StoreNotEmpty(Conflict):
+    """A store that was to be filled has content of its own; nothing was changed."""
+
+    def __init__(self, store: str, *, hint: str) -> None:
+        super().__init__(f"{store} is not empty; nothing was changed", hint=hint)
+        self.store = store
 
 
 class SessionMoved(HermesStateError):

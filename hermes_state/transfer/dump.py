@@ -58,24 +58,36 @@ def dump(
     Raises:
         SessionNotFound: a session that was asked for is not here; nothing was written.
     """
+    with engine.read() as connection:
+        return dump_lines(connection, out, selection, redact=redact, progress=progress)
+
+
+def dump_lines(
+    connection: Connection,
+    out: IO[str],
+    selection: Selection = EVERYTHING,
+    *,
+    redact: bool = False,
+    progress: Progress = no_progress,
+) -> ExportReport:
+    """As `dump`, of the snapshot that a connection sees."""
     redactor = Redactor() if redact else None
     written = 0
-    with engine.read() as connection:
-        pks = selected(connection, selection)
-        _put(out, HEADER, None)
-        prompts: set[str] = set()
-        for n, pk in enumerate(pks, 1):
-            prompt = _prompt_of(connection, pk)
-            if prompt is not None and prompt["sha256"] not in prompts:
-                prompts.add(prompt["sha256"])
-                _put(out, prompt, redactor)
-            for line in session_lines(connection, pk):
-                _put(out, line, redactor)
-                written += line["type"] == "message"
-            progress(n, len(pks))
-        if selection.is_everything:
-            for line in _routes(connection):
-                _put(out, line, redactor)
+    pks = selected(connection, selection)
+    _put(out, HEADER, None)
+    prompts: set[str] = set()
+    for n, pk in enumerate(pks, 1):
+        prompt = _prompt_of(connection, pk)
+        if prompt is not None and prompt["sha256"] not in prompts:
+            prompts.add(prompt["sha256"])
+            _put(out, prompt, redactor)
+        for line in session_lines(connection, pk):
+            _put(out, line, redactor)
+            written += line["type"] == "message"
+        progress(n, len(pks))
+    if selection.is_everything:
+        for line in _routes(connection):
+            _put(out, line, redactor)
     _put(out, {"type": "end", "sessions": len(pks), "messages": written}, None)
     return ExportReport(sessions=len(pks), messages=written, redacted=redactor.count if redactor else 0)
 

@@ -55,14 +55,27 @@ def dump_memories(engine: Engine, out: IO[str], *, redactor: Redactor | None = N
     Args:
         redactor: takes secrets out of the texts.
     """
+    count = 0
     with engine.read() as connection:
-        out.write(to_line({"type": "header", "format": FORMAT, "version": VERSION}))
-        rows = connection.execute(select(memories).order_by(_c.created_at, _c.id)).fetchall()
-        names = {row.pk: row.id for row in rows}
-        for row in rows:
-            out.write(to_line(_redacted(_line(connection, row, names), redactor)))
-    out.write(to_line({"type": "end", "memories": len(rows)}))
-    return len(rows)
+        out.write(to_line(header()))
+        for line in memory_lines(connection):
+            out.write(to_line(_redacted(line, redactor)))
+            count += 1
+    out.write(to_line({"type": "end", "memories": count}))
+    return count
+
+
+def header() -> Line:
+    """The first line."""
+    return {"type": "header", "format": FORMAT, "version": VERSION}
+
+
+def memory_lines(connection: Connection) -> Iterator[Line]:
+    """The line of every entry, in order of time."""
+    rows = connection.execute(select(memories).order_by(_c.created_at, _c.id)).fetchall()
+    names = {row.pk: row.id for row in rows}
+    for row in rows:
+        yield _line(connection, row, names)
 
 
 def _line(connection: Connection, row: Any, names: dict[int, str]) -> Line:

@@ -1,0 +1,1 @@
+"""A store into another store, on either engine, and the proof that both say the same."""

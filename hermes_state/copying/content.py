@@ -1,0 +1,185 @@
+"""What a store says, as lines: sessions with their messages, memories, facts; the same lines whatever holds them.
+
+A store in SQLite, one on PostgreSQL and the files of a pack give equal lines for equal content: no key of a row, no
+counter and nothing else that can be derived is in them. `docs/digest.md` lists every name.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import func, select
+
+from hermes_state.schema import (
+    entities,
+    entity_aliases,
+    fact_entities,
+    facts,
+    handoffs,
+    messages,
+    session_tags,
+    sessions,
+    system_prompts,
+    usage,
+)
+from hermes_state.transfer.lines import USAGE_KEYS, handoff_line, message_line, moment, session_line, usage_line
+from hermes_state.transfer.memories import memory_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from sqlalchemy import Connection, Table
+
+    from hermes_state.transfer.lines import Line
+
+_c, _m, _f = sessions.c, messages.c, facts.c
+_parent = sessions.alias("parent")
+_newer = facts.alias("newer")
+# Sessions whose lines are asked for together, and rows fetched at a time.
+_SESSIONS, _FETCH = 200, 1000
+
+
+class Content(Protocol):
+    """Something that holds what a store holds."""
+
+    def sessions(self) -> Iterator[tuple[Line, Iterator[Line]]]:
+        """Every session line with its message lines in order; these must be read before the next session."""
+
+    def named(self, ids: Collection[str]) -> Iterator[tuple[Line, Iterator[Line]]]:
+        """The same of those sessions that are in it."""
+
+    def memories(self) -> Iterator[Line]:
+        """Every memory, with its tags and history."""
+
+    def facts(self) -> Iterator[Line]:
+        """Every fact and every entity that facts are about."""
+
+
+class StoreContent:
+    """The content of an open store.
+
+    Args:
+        connection: inside `engine.read()`, so that everything is as it was at one moment.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def sessions(self) -> Iterator[tuple[Line, Iterator[Line]]]:
+        """In order of their keys."""
+        after = 0
+        query = select(_c.pk).order_by(_c.pk).limit(_SESSIONS)
+        while pks := list(self._connection.execute(query.where(_c.pk > after)).scalars()):
+            yield from self._of(pks)
+            after = pks[-1]
+
+    def named(self, ids: Collection[str]) -> Iterator[tuple[Line, Iterator[Line]]]:
+        """Those sessions that are here, one after another."""
+        for session_id in ids:
+            pk = self._connection.execute(select(_c.pk).where(_c.id == session_id)).scalar()
+            if pk is not None:
+                yield from self._of([int(pk)])
+
+    def _of(self, pks: Sequence[int]) -> Iterator[tuple[Line, Iterator[Line]]]:
+        rows = groupby(self._messages(pks), attrgetter("session_pk"))
+        pk, found = next(rows, (None, iter(())))
+        for key, line in self._session_lines(pks):
+            is_its = pk == key
+            yield line, (message_line(row) for row in found) if is_its else iter(())
+            if is_its:
+                pk, found = next(rows, (None, iter(())))
+
+    def _messages(self, pks: Sequence[int]) -> Iterator[Any]:
+        query = select(messages).where(_m.session_pk.in_(pks)).order_by(_m.session_pk, _m.position)
+        yield from self._connection.execute(query.execution_options(yield_per=_FETCH))
+
+    def _session_lines(self, pks: Sequence[int]) -> list[tuple[int, Line]]:
+        query = select(sessions, _parent.c.id.label("parent_id"), system_prompts.c.sha256)
+        query = query.outerjoin(_parent, _parent.c.pk == _c.parent_pk)
+        query = query.outerjoin(system_prompts, system_prompts.c.pk == _c.system_prompt_pk)
+        rows = self._connection.execute(query.where(_c.pk.in_(pks)).order_by(_c.pk)).fetchall()
+        tags = self._by_session(session_tags, pks, "tag")
+        used = self._by_session(usage, pks, *USAGE_KEYS)
+        handed = self._by_session(handoffs, pks)
+        counts: dict[int, int] = dict(
+            self._connection.execute(
+                select(_m.session_pk, func.count()).where(_m.session_pk.in_(pks)).group_by(_m.session_pk)
+            )
+            .tuples()
+            .all()
+        )
+        return [
+            (
+                row.pk,
+                session_line(
+                    row,
+                    prompt=None if row.sha256 is None else row.sha256.hex(),
+                    tags=[tag.tag for tag in tags.get(row.pk, ())],
+                    usage=[usage_line(one) for one in used.get(row.pk, ())],
+                    handoff=next((handoff_line(one) for one in handed.get(row.pk, ())), None),
+                    messages=counts.get(row.pk, 0),
+                ),
+            )
+            for row in rows
+        ]
+
+    def _by_session(self, table: Table, pks: Sequence[int], *order: str) -> dict[int, list[Any]]:
+        key = table.c.session_pk
+        query = select(table).where(key.in_(pks)).order_by(key, *(table.c[name] for name in order))
+        return {pk: list(rows) for pk, rows in groupby(self._connection.execute(query), attrgetter("session_pk"))}
+
+    def memories(self) -> Iterator[Line]:
+        """In order of time."""
+        return memory_lines(self._connection)
+
+    def facts(self) -> Iterator[Line]:
+        """In order of their keys."""
+        yield from self._facts()
+        yield from self._entities()
+
+    def _facts(self) -> Iterator[Line]:
+        query = select(facts, _newer.c.content.label("newer")).outerjoin(_newer, _newer.c.pk == _f.superseded_by)
+        after = 0
+        while rows := self._connection.execute(query.where(_f.pk > after).order_by(_f.pk).limit(_FETCH)).fetchall():
+            about = self._about([row.pk for row in rows])
+            yield from (_fact_line(row, about.get(row.pk, [])) for row in rows)
+            after = rows[-1].pk
+
+    def _about(self, pks: Sequence[int]) -> dict[int, list[str]]:
+        link = fact_entities.c
+        query = select(link.fact_pk, entities.c.folded).join(entities, entities.c.pk == link.entity_pk)
+        rows = self._connection.execute(query.where(link.fact_pk.between(pks[0], pks[-1])).order_by(link.fact_pk))
+        return {pk: sorted(row.folded for row in found) for pk, found in groupby(rows, attrgetter("fact_pk"))}
+
+    def _entities(self) -> Iterator[Line]:
+        e, a = entities.c, entity_aliases.c
+        query = select(e.folded, e.name, a.folded.label("alias"), a.name.label("written"))
+        query = query.outerjoin(entity_aliases, a.entity_pk == e.pk).order_by(e.folded, a.folded)
+        rows = self._connection.execute(query.execution_options(yield_per=_FETCH))
+        for (folded, name), found in groupby(rows, attrgetter("folded", "name")):
+            aliases = [[row.alias, row.written] for row in found if row.alias is not None]
+            line = {"type": "entity", "folded": folded, "name": name}
+            yield line | ({"aliases": aliases} if aliases else {})
+
+
+def _fact_line(row: Any, about: list[str]) -> Line:
+    values: Line = {
+        "type": "fact",
+        "content": row.content,
+        "user_id": row.user_id or None,
+        "session_id": row.session_id or None,
+        "category": row.category,
+        "source": row.source,
+        "trust": float(row.trust),
+        "retrieval_count": row.retrieval_count or None,
+        "helpful_count": row.helpful_count or None,
+        "created_at": moment(row.created_at),
+        "updated_at": moment(row.updated_at),
+        "superseded_by": row.newer,
+        "superseded_at": None if row.superseded_at is None else moment(row.superseded_at),
+        "tags": row.tags or None,
+        "entities": about or None,
+    }
+    return {name: value for name, value in values.items() if value is not None}
