@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hermes_state.errors import ArchiveDamaged
@@ -119,12 +120,14 @@ class Ahead:
             yield from batch
 
     def close(self) -> None:
-        """End the thread, wherever it is."""
+        """End the thread, wherever it is, and what it read from."""
         self._stopped.set()
         while self._thread.is_alive():
             while not self._queue.empty():
                 self._queue.get_nowait()
             self._thread.join(timeout=0.01)
+        if isinstance(self._source, Generator):
+            self._source.close()
 
     def _work(self) -> None:
         end: BaseException | None = None
