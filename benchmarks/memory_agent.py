@@ -4,7 +4,8 @@
 
 A store of N messages (100,000 unless told) in conversations of 100, built-in memory with entries, and a scripted model
 that answers at once. Each turn is a whole one: counters, recall, the prompt, the model, storing, handing to memory. The
-figures are of the turn's own thread, the model's time taken out; the store's index follows in another thread.
+figures are of the turn's own thread, the model's time taken out; the store's index follows in another thread. A machine
+that is busy with other work makes CPU time longer too, up to twice: the load is printed with the figures.
 
 The bar: p95 of CPU per turn at most 5 ms.
 """
@@ -12,7 +13,9 @@ The bar: p95 of CPU per turn at most 5 ms.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
+import os
 import random
 import statistics
 import sys
@@ -106,12 +109,15 @@ def main() -> int:
         (home / "memories" / "USER.md").write_text("Prefers tea\n§\nWorks nights", encoding="utf-8")
         with SessionDB.open(home=home) as db:
             fill(db, options.messages, rng)
+            gc.collect()
+            gc.freeze()  # what filling left behind is no part of an agent, and must not be walked through in its turns
             figures = {name: summary(values) for name, values in measure(db, home, options.turns, rng).items()}
     passed = figures["cpu_ms"]["p95"] <= BAR_MS
     if options.json:
         print(json.dumps({"messages": options.messages, "turns": options.turns, **figures, "passed": passed}))
     else:
-        print(f"{options.turns} turns on {options.messages:,} stored messages, in ms beside the model:")
+        load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        print(f"{options.turns} turns on {options.messages:,} stored messages, in ms beside the model (load {load}):")
         for name, row in figures.items():
             print(f"  {name:<8} p50 {row['p50']:>7.3f}   p95 {row['p95']:>7.3f}   max {row['max']:>7.3f}")
         print(f"bar: p95 of CPU <= {BAR_MS:g} ms: {'passed' if passed else 'FAILED'}")
