@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 VARIABLE = "HERMES_STATE_TEST_POSTGRES"
 # Where Debian keeps the server's programs, off the path.
@@ -38,10 +38,18 @@ def is_here() -> bool:
     return bool(os.environ.get(VARIABLE)) or programs() is not None
 
 
+# What stops and starts the servers that run, by URL.
+_running: dict[str, Callable[[], None]] = {}
+
+
 @contextmanager
-def server() -> Iterator[str]:
-    """The URL of an empty database, owned by an ordinary role."""
-    if given := os.environ.get(VARIABLE):
+def server(*, own: bool = False) -> Iterator[str]:
+    """The URL of an empty database, owned by an ordinary role.
+
+    Args:
+        own: start one in any case, to be restarted or broken.
+    """
+    if (given := os.environ.get(VARIABLE)) and not own:
         yield given
         return
     found = programs()
@@ -65,11 +73,21 @@ def server() -> Iterator[str]:
         settings = f"-p {port} -k {folder} -h 127.0.0.1 -c fsync=off -c max_connections=120"
         start = ("-D", folder / "data", "-l", folder / "log", "-w", "-o", settings, "start")
         _run(found / "pg_ctl", *start, **identity)
+        url = f"postgresql+psycopg://hermes@127.0.0.1:{port}/hermes"
+        _running[url] = lambda: _run(
+            found / "pg_ctl", "-D", folder / "data", "-l", folder / "log", "-m", "fast", "-w", "restart", **identity
+        )
         try:
             _make_database(port)
-            yield f"postgresql+psycopg://hermes@127.0.0.1:{port}/hermes"
+            yield url
         finally:
+            del _running[url]
             _run(found / "pg_ctl", "-D", folder / "data", "-m", "immediate", "stop", **identity)
+
+
+def restart(url: str) -> None:
+    """Stop the server of `server` and start it again."""
+    _running[url]()
 
 
 def _identity(folder: Path) -> dict[str, Any]:

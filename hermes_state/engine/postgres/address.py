@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,9 @@ class Address:
                 f"no driver {given.drivername!r} here", hint="write postgresql+psycopg://user@host/database"
             )
         query = dict(given.query)
-        store = query.pop("store", DEFAULT_STORE)
+        # SQLAlchemy drops a parameter without a value, which would mean the default store without saying so.
+        unnamed = "" if re.search(r"[?&]store=(&|$)", str(url)) else DEFAULT_STORE
+        store = query.pop("store", unnamed)
         if not isinstance(store, str) or not store.strip() or len(store) > _MAX_NAME_CHARS or not store.isprintable():
             raise InvalidValue(f"{store!r} can't name a store", hint="give one name, as ?store=team-a")
         parts = {

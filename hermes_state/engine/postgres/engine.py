@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import sqlalchemy
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import NullPool
 
 from hermes_state.engine import forks
-from hermes_state.engine.postgres.appenders import Appenders
+from hermes_state.engine.postgres.connections import Connections, driver_of
 from hermes_state.engine.postgres.failures import translate, translated
 from hermes_state.engine.statements import APPEND_OPTIONAL
 from hermes_state.errors import HandleUnusable, InvalidValue, ReadOnlyStore
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 # The first half of the advisory locks' keys: "HERM". The second is the store's number, or 0 for the schema.
 LOCK_CLASS = 0x4845524D
 _MIGRATION = 0
-_POOL_SIZE, _POOL_OVERFLOW = 8, 56
-# The server is starting or shutting down: https://www.postgresql.org/docs/15/errcodes-appendix.html, class 57. A
-# refused connection has no SQLSTATE; that is told at once, since most often the address is wrong.
-_COMES_BACK = frozenset({"57P01", "57P02", "57P03"})
+# What a server says that is starting, shutting down or full of clients; libpq gives no SQLSTATE for it. A refused
+# connection is not among it: most often the address is wrong, so that is told at once.
+_COMES_BACK = ("starting up", "shutting down", "connection slots", "too many clients", "too many connections")
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _LOCKED = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s, %s)"
 _APPEND = "SELECT message_id, message_position FROM hermes_append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 
@@ -75,9 +75,8 @@ class PostgresEngine:
         self._store: int | None = None
         self._unusable = ""
         self._mine = _Mine()
-        self._readers = self._make(reading=True)
-        self._writers = self._make(reading=False)
-        self._appenders = Appenders(lambda: self._connect(reading=False, autocommit=True))
+        self._sqlalchemy = sqlalchemy.create_engine("postgresql+psycopg://", creator=self._connect, poolclass=NullPool)
+        self._connections = Connections(self._sqlalchemy.connect)
         forks.watch(self)
 
     @property
@@ -106,32 +105,17 @@ class PostgresEngine:
 
     # --- connections -------------------------------------------------------------------------------------------
 
-    def _make(self, *, reading: bool) -> sqlalchemy.Engine:
-        return sqlalchemy.create_engine(
-            "postgresql+psycopg://",
-            creator=lambda: self._connect(reading=reading),
-            poolclass=QueuePool,
-            pool_size=_POOL_SIZE,
-            max_overflow=_POOL_OVERFLOW,
-            pool_pre_ping=True,
-        )
-
-    def _connect(self, *, reading: bool, autocommit: bool = False) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         self._check_usable()
         connection = self._reach()
         try:
+            run = connection.execute
             if self._store is not None:
-                connection.execute("SELECT set_config('hermes_state.store', %s, false)", (str(self._store),))
+                run("SELECT set_config('hermes_state.store', %s, false)", (str(self._store),))
             if self.synchronous == "NORMAL":
-                connection.execute("SET synchronous_commit = off")
-            connection.execute(
-                "SELECT set_config('lock_timeout', %s, false)", (f"{round(self.busy_budget_s * 1000)}ms",)
-            )
+                run("SET synchronous_commit = off")
+            run("SELECT set_config('lock_timeout', %s, false)", (_milliseconds(self.busy_budget_s),))
             connection.prepare_threshold = 2
-            if reading:
-                connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-                connection.read_only = True
-            connection.autocommit = autocommit
         except BaseException:
             connection.close()
             raise
@@ -144,7 +128,8 @@ class PostgresEngine:
             try:
                 return psycopg.connect(self.address.conninfo, autocommit=True)
             except psycopg.OperationalError as error:
-                if error.sqlstate not in _COMES_BACK or time.monotonic() >= deadline:
+                comes_back = any(words in str(error) for words in _COMES_BACK)
+                if not comes_back or time.monotonic() >= deadline:
                     raise translate(error, self.shown) from error
             time.sleep(random.uniform(0.05, 0.25))  # noqa: S311  jitter, not a secret
 
@@ -168,9 +153,13 @@ class PostgresEngine:
         if self._mine.connection is not None:
             yield self._mine.connection
             return
-        with translated(self.shown), self._readers.connect() as connection:
-            connection.begin()
-            yield connection
+        with translated(self.shown):
+            connection, generation = self._connections.take()
+            try:
+                driver_of(connection).execute(_SNAPSHOT)
+                yield connection
+            finally:
+                self._connections.give_back(connection, generation)
 
     @contextmanager
     def write(self, *, budget_s: float | None = None) -> Iterator[Connection]:
@@ -190,18 +179,19 @@ class PostgresEngine:
 
     @contextmanager
     def _locked(self, key: int, budget_s: float) -> Iterator[Connection]:
-        started = time.monotonic()
-        with translated(self.shown), self._writers.connect() as connection, connection.begin():
+        with translated(self.shown, budget_s):
+            connection, generation = self._connections.take()
             try:
-                wait = f"{max(1, round(budget_s * 1000))}ms"
-                connection.exec_driver_sql(_LOCKED, (wait, LOCK_CLASS, key))
-            except sqlalchemy.exc.DBAPIError as error:
-                raise translate(error, self.shown, time.monotonic() - started) from error
-            self._mine.connection = connection
-            try:
-                yield connection
+                driver_of(connection).execute("BEGIN")
+                with connection.begin():
+                    connection.exec_driver_sql(_LOCKED, (_milliseconds(budget_s), LOCK_CLASS, key))
+                    self._mine.connection = connection
+                    try:
+                        yield connection
+                    finally:
+                        self._mine.connection = None
             finally:
-                self._mine.connection = None
+                self._connections.give_back(connection, generation)
 
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """Add one message at the end of a session, in one call that is a whole transaction by itself.
@@ -220,9 +210,17 @@ class PostgresEngine:
             with translated(self.shown):
                 row: Any = self._mine.connection.exec_driver_sql(_APPEND, values).fetchone()
         else:
-            with translated(self.shown, self.busy_budget_s):
-                row = self._appenders.run(_APPEND.encode(), values)
+            row = self._append_alone(values)
         return None if row is None else (row[0], row[1])
+
+    def _append_alone(self, values: tuple[Any, ...]) -> Any:
+        """One append as a transaction by itself. It is sent once: nobody knows what became of one that broke off."""
+        with translated(self.shown, self.busy_budget_s):
+            connection, generation = self._connections.take()
+            try:
+                return driver_of(connection).execute(_APPEND, values).fetchone()
+            finally:
+                self._connections.give_back(connection, generation)
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:
@@ -235,8 +233,8 @@ class PostgresEngine:
         """Run one statement outside of any transaction (VACUUM, ANALYZE); its rows."""
         del budget_s
         self._check_writable()
-        with translated(self.shown), self._connect(reading=False, autocommit=True) as connection:
-            cursor = connection.execute(statement)
+        with translated(self.shown), self._connect() as connection:
+            cursor = connection.execute(statement.encode())
             return list(cursor.fetchall()) if cursor.description else []
 
     # --- closing -----------------------------------------------------------------------------------------------
@@ -270,9 +268,11 @@ class PostgresEngine:
             forks.forget(self)
 
     def _dispose(self) -> None:
-        self._readers.dispose()
-        self._writers.dispose()
-        self._appenders.close()
+        self._connections.close()
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{max(1, round(seconds * 1000))}ms"
 
 
 def _plain(value: Any) -> Any:

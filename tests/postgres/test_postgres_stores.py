@@ -1,0 +1,132 @@
+"""Several stores in one database: nobody sees or touches another's rows, whatever is tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from sqlalchemy.engine import make_url
+
+from hermes_state import SessionDB
+from hermes_state.engine.postgres.address import Address
+from hermes_state.errors import InvalidValue, ReadOnlyStore, StoreUnavailable
+from hermes_state.schema import metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Which are made by the foundation and not by `hermes_state.schema`.
+_INDEXES = ("message_index", "message_index_totals", "entry_index", "entry_indexes")
+
+
+@pytest.fixture
+def raw(db: SessionDB, postgres: str) -> Iterator[psycopg.Connection]:
+    """A connection of the same role, as anybody with the password could open it, that has entered no store."""
+    with psycopg.connect(Address.of(postgres).conninfo, autocommit=True) as connection:
+        yield connection
+
+
+def number_of(db: SessionDB) -> int:
+    with db.engine.read() as connection:
+        return int(connection.exec_driver_sql("SELECT hermes_store()").scalar_one())
+
+
+def test_the_same_names_mean_different_things_in_two_stores(db: SessionDB, other: SessionDB) -> None:
+    for store, text in ((db, "ours 升级"), (other, "theirs 升级")):
+        store.sessions.create("s", source="cli", title="plan")
+        store.messages.append("s", role="user", content=text, platform_message_id="1")
+        store.meta.set("key", text)
+    assert [m.content for m in db.messages.list("s")] == ["ours 升级"]
+    assert [m.content for m in other.messages.list("s")] == ["theirs 升级"]
+    assert [hit.snippet for hit in db.search.messages("升级")] == ["ours >>>升级<<<"]
+    assert (db.meta.get("key"), other.meta.get("key")) == ("ours 升级", "theirs 升级")
+    assert db.store_id != other.store_id
+    db.sessions.delete("s")
+    assert other.sessions.get("s").title == "plan"
+    assert other.search.messages("theirs")
+
+
+def test_every_table_is_kept_apart(raw: psycopg.Connection) -> None:
+    """What the schema declares is there, and each table with a store has the policy forced on its owner, too."""
+    rows = raw.execute(
+        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+        " AND relrowsecurity AND relforcerowsecurity"
+    ).fetchall()
+    assert {row[0] for row in rows} == {*metadata.tables, *_INDEXES}
+
+
+def test_a_connection_that_entered_no_store_reads_nothing(db: SessionDB, raw: psycopg.Connection) -> None:
+    db.sessions.create("s", source="cli")
+    with pytest.raises(psycopg.Error, match=r"hermes_state\.store"):
+        raw.execute("SELECT * FROM sessions").fetchall()
+
+
+def test_rows_of_another_store_are_out_of_reach(db: SessionDB, other: SessionDB, raw: psycopg.Connection) -> None:
+    db.sessions.create("s", source="cli")
+    db.messages.append("s", role="user", content="secret")
+    ours = number_of(db)
+    raw.execute("SELECT set_config('hermes_state.store', %s, false)", (str(number_of(other)),))
+    assert raw.execute("SELECT count(*) FROM messages WHERE store = %s", (ours,)).fetchone() == (0,)
+    assert raw.execute("UPDATE messages SET content = '' WHERE store = %s", (ours,)).rowcount == 0
+    assert raw.execute("DELETE FROM sessions WHERE store = %s", (ours,)).rowcount == 0
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        raw.execute('INSERT INTO meta (store, "key", value) VALUES (%s, %s, %s)', (ours, "a", "b"))
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        raw.execute("UPDATE store_state SET store = %s", (ours,))
+    assert [m.content for m in db.messages.list("s")] == ["secret"]
+
+
+def test_the_lists_of_the_index_are_apart_too(db: SessionDB, other: SessionDB, raw: psycopg.Connection) -> None:
+    """A word's entries hold one store's messages, so a search costs what its own store costs."""
+    for store in (db, other):
+        store.messages.append(store.sessions.create(source="cli").id, role="user", content="needle")
+        store.search.messages("needle")
+    tokens = []
+    for store in (db, other):
+        raw.execute("SELECT set_config('hermes_state.store', %s, false)", (str(number_of(store)),))
+        tokens += raw.execute("SELECT tsvector_to_array(tokens) FROM message_index").fetchone() or ()
+    assert tokens == [[f"{number_of(store)}w:needl"] for store in (db, other)]
+
+
+def test_a_superuser_is_refused(db: SessionDB, postgres: str) -> None:
+    given = make_url(postgres)
+    if given.host != "127.0.0.1":
+        pytest.skip("the server is somebody's own")
+    with pytest.raises(StoreUnavailable, match="superuser") as refused:
+        SessionDB.open(given.set(username="postgres").render_as_string(hide_password=False))
+    assert "ordinary role" in refused.value.hint
+
+
+def test_a_store_is_not_made_by_who_only_reads(postgres: str) -> None:
+    with pytest.raises(ReadOnlyStore, match="nobody-made-it"):
+        SessionDB.open(f"{postgres}?store=nobody-made-it", read_only=True)
+
+
+@pytest.mark.parametrize("name", ["", "%20", "a%0Ab", "x" * 201])
+def test_a_name_that_is_none_is_refused(postgres: str, name: str) -> None:
+    with pytest.raises(InvalidValue, match="store"):
+        SessionDB.open(f"{postgres}?store={name}")
+
+
+@pytest.mark.parametrize("name", ["équipe α", "团队-一", "פרויקט", "o'brien; DROP TABLE stores", '"quoted"'])
+def test_a_store_may_have_any_printable_name(postgres: str, name: str) -> None:
+    url = make_url(postgres).update_query_dict({"store": name})
+    for _ in range(2):
+        with SessionDB.open(url.render_as_string(hide_password=False)) as store:
+            store.sessions.create("s", source="cli")
+            assert store.sessions.count() == 1
+
+
+def test_a_password_is_never_shown(postgres: str) -> None:
+    address = Address.of("postgresql+psycopg://me:hunter2-x@127.0.0.1:1/db?store=a&password=hunter2-x")
+    assert "hunter2-x" in address.conninfo
+    assert "hunter2-x" not in f"{address!r} {address.shown}"
+    with pytest.raises(StoreUnavailable) as refused:
+        SessionDB.open("postgresql+psycopg://me:hunter2-x@127.0.0.1:1/db?connect_timeout=1")
+    assert "hunter2-x" not in str(refused.value)
+
+
+def test_other_drivers_are_refused_by_name() -> None:
+    with pytest.raises(InvalidValue, match="asyncpg"):
+        Address.of("postgresql+asyncpg://me@host/db")
