@@ -38,11 +38,11 @@ _STDIN = "-"
 def chat(
     invocation: Invocation, query: str | None, resume: str | None, model: str | None, base_url: str | None
 ) -> int | None:
-    """Talk with a model that remembers: any OpenAI-compatible endpoint.
+    """Talk with a model that remembers.
 
-    What is said is stored before the model answers, earlier conversations can be searched, and what is worth keeping is
-    saved in memory. /help in the chat lists its commands. The key is taken from HERMES_STATE_API_KEY, config.yaml, or
-    OPENAI_API_KEY.
+    Any OpenAI-compatible endpoint will do. What is said is stored before the model answers, earlier conversations can
+    be searched, and what is worth keeping is saved in memory. /help in the chat lists its commands. The key is taken
+    from HERMES_STATE_API_KEY, config.yaml, or OPENAI_API_KEY.
     """
     if query is None and (invocation.json or not is_terminal(sys.stdin)):
         raise click.UsageError("there is nobody to talk with; give a message with -q TEXT, or -q - for standard input")
@@ -78,7 +78,7 @@ def _run(
     with ExitStack() as stack:
         db = stack.enter_context(invocation.open_store(create=True))
         session_id = None if resume is None else db.sessions.resume(resume).id
-        answering = stack.enter_context(closing(connect(chosen)))
+        answering = stack.enter_context(closing(connect(chosen, on_wait=screen.notice)))
         reviewing = connect_review(chosen, settings)
         if reviewing is not None:
             stack.enter_context(closing(reviewing))
