@@ -68,6 +68,8 @@ class Lane:
         self._on_failure = on_failure
         self._changed = threading.Condition()
         self._queue: deque[Delivery] = deque()
+        self._saving = threading.Lock()
+        self._unsaved: deque[Delivery] = deque()  # those that the outbox could not take at once
         self._current: tuple[Delivery, float] | None = None
         self._not_before = 0.0  # monotonic seconds before which the head is not tried again
         self._is_open = False
@@ -97,10 +99,8 @@ class Lane:
     def submit(self, delivery: Delivery) -> None:
         """Hand a call over; returns at once. One that has to survive is written down first, if the store is free."""
         if self._outbox is not None and delivery.is_durable and delivery.pk is None:
-            try:
-                self._outbox.put(self._provider, delivery, budget_s=TURN_BUDGET_S)
-            except HermesStateError as error:  # busy or full: the lane's thread tries again before it tells it
-                _log.debug("memory provider %s: %s not written down yet: %s", self._provider, delivery.kind, error)
+            self._unsaved.append(delivery)
+            self._save(self._outbox)
         with self._changed:
             if self._is_closed:
                 self._note_drop(delivery, "the manager is shut down")
@@ -110,6 +110,22 @@ class Lane:
             if self._breaker.retry_in_s <= 0:
                 self._not_before = 0.0
             self._start()
+
+    def _save(self, outbox: Outbox) -> None:
+        """Write down what is not yet, in order, unless the store is busy: then the next call, or the telling, does."""
+        if not self._saving.acquire(blocking=False):
+            return
+        try:
+            while self._unsaved:
+                if self._unsaved[0].pk is None:
+                    outbox.put(self._provider, self._unsaved[0], budget_s=TURN_BUDGET_S)
+                self._unsaved.popleft()
+        except HermesStateError as error:
+            _log.debug(
+                "memory provider %s: %d calls not written down yet: %s", self._provider, len(self._unsaved), error
+            )
+        finally:
+            self._saving.release()
 
     def put_first(self, deliveries: list[Delivery]) -> None:
         """Hand over what an ended process left: before anything of this one."""
@@ -131,6 +147,8 @@ class Lane:
             newest.said = newest.messages = None
             return
         if not newest.is_durable:  # a word of a few bytes, and the order of sessions depends on it
+            return
+        if self._outbox is not None and len(self._unsaved) <= self._queue_max:  # the store is busy, and soon is not
             return
         for old in list(self._queue)[1:] if self._current else list(self._queue):
             if old.is_durable and old.pk is None:
@@ -265,7 +283,9 @@ class Lane:
         if self._outbox is None or not delivery.is_durable:
             return True
         if delivery.pk is None:
-            self._outbox.put(self._provider, delivery)
+            with self._saving:
+                if delivery.pk is None:
+                    self._outbox.put(self._provider, delivery)
         if not self._outbox.begin(delivery):
             return False
         if delivery.said is None:

@@ -220,6 +220,25 @@ def test_a_full_disk_costs_durability_and_nothing_else(manage: Manage, monkeypat
     assert len(provider.of("sync_turn")) == 1
 
 
+def test_turns_that_a_busy_store_could_not_take_are_written_down_with_the_next(manage: Manage, db: SessionDB) -> None:
+    """In order, and none is dropped for being too many."""
+    gate = threading.Event()
+    provider = Recorder(sync_turn=lambda **_: gate.wait(20))
+    manager = manage(provider, queue_max=3)
+    manager.sync_turn("turn 0", "a")
+    provider.wait_for("sync_turn")
+    with db.engine.write():
+        for n in range(1, 4):
+            manager.sync_turn(f"turn {n}", "a")
+    while waiting(db.engine)["recorder"].waiting < 5:
+        manager.sync_turn("turn 4", "a")  # a busy machine may need another
+    status = manager.status().providers[0]
+    assert status.dropped == 0
+    gate.set()
+    assert manager.flush(20)
+    assert list(dict.fromkeys(said["user"] for _, said in provider.of("sync_turn"))) == [f"turn {n}" for n in range(5)]
+
+
 def test_what_is_only_in_the_outbox_waits_for_the_store(manage: Manage, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is never told without its words."""
     gate, busy = threading.Event(), threading.Event()
