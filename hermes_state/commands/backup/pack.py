@@ -67,10 +67,11 @@ def pack_command(
 ) -> None:
     """Pack conversations, memories, settings and skills.
 
-    All of it is text that any program can read. A conversation comes with its lineage: what it was compressed from, its sub-agents, where it came from. Sessions and
-    memories are JSON Lines, the working memory Markdown, settings YAML with their comments. No database is in a pack,
-    so it belongs to no version and no engine; `unpack` brings it into a home that has content. `docs/pack-format.md`
-    says what is where, and `verify`, `list` and `extract` read packs too. Credentials of the home are never in it.
+    All of it is text that any program can read. A conversation comes with its lineage: what it was compressed
+    from, its sub-agents, where it came from. Sessions and memories are JSON Lines, the working memory Markdown,
+    settings YAML with their comments. No database is in a pack, so it belongs to no version and no engine;
+    `unpack` brings it into a home that has content. `docs/pack-format.md` says what is where, and `verify`,
+    `list` and `extract` read packs too. Credentials of the home are never in it.
     """
     from hermes_state.portability.packs.pack import pack
     from hermes_state.portability.writer import Options

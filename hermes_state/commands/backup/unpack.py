@@ -40,9 +40,9 @@ def unpack_command(
 ) -> None:
     """Bring a pack into the home.
 
-    What is new comes in, nothing that is there changes. All of the pack is proven before anything is touched. A session that went on elsewhere goes on here; one that went
-    another way comes in beside yours. What is there with other content stays and is listed: that exits 20. To unpack
-    again adds nothing.
+    What is new comes in, nothing that is there changes. All of the pack is proven before anything is touched. A
+    session that went on elsewhere goes on here; one that went another way comes in beside yours. What is there
+    with other content stays and is listed: that exits 20. To unpack again adds nothing.
     """
     from hermes_state.portability.packs.unpack import unpack
 
