@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 from hermes_state.errors import InvalidValue
 from hermes_state.ids import new_session_id
 from memory.agent.boundaries import Boundaries, cadence_of
-from memory.agent.cadence import Cadence
 from memory.agent.compression import Compressed, Compressor
 from memory.agent.delegation import SOURCE, Delegation
 from memory.agent.failures import AgentBusy
@@ -96,7 +95,7 @@ class Agent:
         offered = [*self._own_tools]
         if memory is not None:
             offered.append(session_search_tool(db, lambda: transcript.session_id, home))
-        is_automation = platform in _AUTOMATION
+        is_automation = platform in _AUTOMATION or memory is None
         self._parts = Parts(
             db=db,
             model=model,
@@ -105,7 +104,7 @@ class Agent:
             surface=surface,
             transcript=transcript,
             prompt=SystemPrompt(db, remembering, base=instructions, skills=skills),
-            cadence=Cadence(db, transcript.session_id, settings, counts_turns=not is_automation),
+            cadence=cadence_of(db, transcript.session_id, settings, is_automation=is_automation),
             compressor=Compressor(
                 db,
                 model,
@@ -131,9 +130,6 @@ class Agent:
             opening={"source": platform, "model": model.name} if tip is None else None,
             is_automation=is_automation,
         )
-        self._parts.cadence = cadence_of(self._parts, transcript.session_id)
-        if memory is None:
-            self._parts.cadence = Cadence(db, transcript.session_id, settings, counts_turns=False)
         self._boundaries = Boundaries(self._parts, facts or {})
         self._boundaries.start(is_stored=tip is not None)
 

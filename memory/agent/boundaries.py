@@ -23,8 +23,10 @@ from memory.agent.transcript import everything_said
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hermes_state import SessionDB
     from hermes_state.records import Message, Session
     from memory.agent.parts import Parts
+    from memory.settings import MemorySettings
 
 _log = logging.getLogger(__name__)
 # Seconds that a flush of memory at the end of a session may take; what is not done by then is due on resume.
@@ -208,15 +210,15 @@ class Boundaries:
         parts.transcript.move(session_id)
         parts.opening, parts.spoke, self._is_over = opening, False, False
         parts.prompt.forget()
-        parts.cadence = cadence_of(parts, session_id)
+        parts.cadence = cadence_of(parts.db, session_id, parts.settings, is_automation=parts.is_automation)
         parts.memory.on_session_switch(session_id, parent_session_id=parent, reset=reset, reason=reason)
 
 
-def cadence_of(parts: Parts, session_id: str) -> Cadence:
+def cadence_of(db: SessionDB, session_id: str, settings: MemorySettings, *, is_automation: bool) -> Cadence:
     """The counters of a session's conversation."""
-    stored = parts.opening is None and parts.db.sessions.find(session_id) is not None
-    root = parts.db.lineage.segments(session_id)[0].id if stored else session_id
-    return Cadence(parts.db, root, parts.settings, counts_turns=not parts.is_automation)
+    stored = db.sessions.find(session_id) is not None
+    root = db.lineage.segments(session_id)[0].id if stored else session_id
+    return Cadence(db, root, settings, counts_turns=not is_automation)
 
 
 # Sessions of this process that have not ended. Weak: an agent that was dropped is not ended by that.

@@ -29,7 +29,7 @@ class Parts:
     Attributes:
         opening: fields of a session that is stored with its first message; None: it is stored.
         stop: set to end the turn that is running.
-        is_automation: nobody is at the other end: cron runs and sub-agents recall, and leave no trace in memory.
+        is_automation: nobody is at the other end, or there is no memory: nothing is handed to it, and no turn counts.
         spoke: whether a turn was completed since the session was entered, so that its end is worth telling.
     """
 
