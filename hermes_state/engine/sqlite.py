@@ -17,10 +17,10 @@ from sqlalchemy import event
 from sqlalchemy.pool import NullPool
 
 from hermes_state.engine import access, forks
+from hermes_state.engine.connections import Connections, driver_of
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
-from hermes_state.engine.readers import Readers
 from hermes_state.engine.statements import APPEND_OPTIONAL, append_statement
 from hermes_state.engine.turns import Turns
 from hermes_state.engine.waiting import retry_while_busy
@@ -38,6 +38,8 @@ DEFAULT_BUSY_BUDGET_S = 20.0
 # write the hot pages of counters and indexes less often, and the WAL stays below 10 MB.
 _CHECKPOINT_PAGES = 2000
 _CACHE_KIB = 16 * 1024
+# Reading connections kept open between snapshots at most.
+_READERS_KEPT = 8
 # WAL index recovery after a crash is the only thing a reader ever waits for.
 _READER_BUSY_MS = 10_000
 # What a large transaction made of the WAL is given back at the next reset of the WAL, in bytes.
@@ -85,7 +87,7 @@ class SqliteEngine:
         access.make_sure_it_exists(path, read_only=read_only)
         self._frozen = read_only and access.is_frozen(path)
         self._sqlalchemy = self._make_sqlalchemy_engine()
-        self._readers = Readers(self._sqlalchemy.connect)
+        self._readers = Connections(self._sqlalchemy.connect, kept=_READERS_KEPT)
         forks.watch(self)
 
     @property
@@ -103,7 +105,7 @@ class SqliteEngine:
             "sqlite+pysqlite://",
             module=self.driver.module,
             creator=self._connect,
-            poolclass=NullPool,  # `Readers` keeps them
+            poolclass=NullPool,  # `Connections` keeps them
         )
         event.listen(engine, "begin", _emit_begin)
         return engine
@@ -164,6 +166,7 @@ class SqliteEngine:
         with self._gate.passed(), translated(self.path, _READER_BUSY_MS / 1000):
             connection, generation = self._readers.take()
             try:
+                driver_of(connection).execute("BEGIN")
                 yield connection
             finally:
                 self._readers.give_back(connection, generation)

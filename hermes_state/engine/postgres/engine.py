@@ -9,6 +9,7 @@ side. Stores in one database know nothing of each other's locks.
 from __future__ import annotations
 
 import random
+import select
 import threading
 import time
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ import sqlalchemy
 from sqlalchemy.pool import NullPool
 
 from hermes_state.engine import forks
-from hermes_state.engine.postgres.connections import Connections, driver_of
+from hermes_state.engine.connections import Connections, driver_of
 from hermes_state.engine.postgres.failures import translate, translated
 from hermes_state.engine.statements import APPEND_OPTIONAL
 from hermes_state.errors import HandleUnusable, InvalidValue, ReadOnlyStore
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 # The first half of the advisory locks' keys: "HERM". The second is the store's number, or 0 for the schema.
 LOCK_CLASS = 0x4845524D
 _MIGRATION = 0
+# Connections kept between uses: so one thread that reads, writes and appends needs one, and a server's are dear.
+_KEPT = 4
 # What a server says that is starting, shutting down or full of clients; libpq gives no SQLSTATE for it. A refused
 # connection is not among it: most often the address is wrong, so that is told at once.
 _COMES_BACK = ("starting up", "shutting down", "connection slots", "too many clients", "too many connections")
@@ -76,7 +79,7 @@ class PostgresEngine:
         self._unusable = ""
         self._mine = _Mine()
         self._sqlalchemy = sqlalchemy.create_engine("postgresql+psycopg://", creator=self._connect, poolclass=NullPool)
-        self._connections = Connections(self._sqlalchemy.connect)
+        self._connections = Connections(self._sqlalchemy.connect, kept=_KEPT, is_alive=_is_alive)
         forks.watch(self)
 
     @property
@@ -269,6 +272,14 @@ class PostgresEngine:
 
     def _dispose(self) -> None:
         self._connections.close()
+
+
+def _is_alive(driver: psycopg.Connection[Any]) -> bool:
+    """Whether the server has not hung up. One that says something to a client that asked nothing says farewell."""
+    if driver.closed:
+        return False
+    ready, _, _ = select.select([driver.fileno()], [], [], 0)
+    return not ready
 
 
 def _milliseconds(seconds: float) -> str:
