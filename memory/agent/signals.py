@@ -81,8 +81,11 @@ def _sent_again() -> Iterator[_Again]:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    if before != -1:  # an event loop's, which wakes up by itself
+        signal.set_wakeup_fd(before)
     try:
         yield _Again(reading)
     finally:
-        signal.set_wakeup_fd(before)
+        if before == -1:
+            signal.set_wakeup_fd(-1)
         os.close(writing)  # the watching thread reads the end and leaves
