@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hermes_state.commands.contract_copying import COPYING_SHAPES
 from hermes_state.commands.contract_packs import JOINED, PACK
 from hermes_state.commands.contract_repositories import REPOSITORY_SHAPES, SNAPSHOT
 
@@ -330,6 +331,7 @@ SHAPES: dict[str, Shape] = {
             "bytes": "integer",
         },
     },
+    **COPYING_SHAPES,
     "db check": {"sound": "true or false"} | CHECK_REPORT,
     "db recover": {
         "complete": "true or false",

@@ -27,6 +27,7 @@ OURS = {
         "sessions": "sessions:sessions",
         "import": "imports:import_group",
         "db": "db:db",
+        "copy": "copying:copy_command",
         "doctor": "doctor:doctor",
         "backup": "backup.backup:backup_command",
         "restore": "backup.restore:restore_command",

@@ -103,13 +103,8 @@ class StoreContent:
         tags = self._by_session(session_tags, pks, "tag")
         used = self._by_session(usage, pks, *USAGE_KEYS)
         handed = self._by_session(handoffs, pks)
-        counts: dict[int, int] = dict(
-            self._connection.execute(
-                select(_m.session_pk, func.count()).where(_m.session_pk.in_(pks)).group_by(_m.session_pk)
-            )
-            .tuples()
-            .all()
-        )
+        many = select(_m.session_pk, func.count()).where(_m.session_pk.in_(pks)).group_by(_m.session_pk)
+        counts = {row[0]: row[1] for row in self._connection.execute(many)}
         return [
             (
                 row.pk,

@@ -72,9 +72,9 @@ def _content_of_archive(path: Path, keys: Keys | None, limits: Limits | None) ->
             is_pack = archive.manifest.format == PACK_FORMAT
             wanted = {SESSIONS_FILE, MEMORIES_FILE} if is_pack else {_STORE}
             found = set()
-            for entry, content in archive.members():
-                if entry.name in wanted and content is not None:
-                    write_file(_place(folder, entry.name), content, mode=_PRIVATE, mtime_ns=entry.mtime_ns)
+            for entry, member in archive.members():
+                if entry.name in wanted and member is not None:
+                    write_file(_place(folder, entry.name), member, mode=_PRIVATE, mtime_ns=entry.mtime_ns)
                     found.add(entry.name)
         if not found:
             what = "no sessions and no memories" if is_pack else f"no {_STORE}"

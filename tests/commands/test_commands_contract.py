@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import sqlite3
 from collections import defaultdict
 from datetime import datetime
@@ -18,6 +19,7 @@ from hermes_state.commands.contract import ERROR, RECORDS, SHAPES
 from hermes_state.commands.contract_packs import EVENT
 from hermes_state.commands.reference import reference
 from hermes_state.errors import HermesStateError
+from hermes_state.home import STORE_NAME
 from hermes_state.portability.format import Entry, Kind
 from hermes_state.portability.manifest import Manifest
 from hermes_state.portability.packs.pack import Wanted, pack
@@ -80,7 +82,8 @@ def conform(value: Any, shape: Any, where: str = "$", *, is_open: bool = False) 
 
 @pytest.fixture
 def everything(home: Path, store: dict[str, str], tmp_path: Path) -> dict[str, str]:
-    """A store with something in every field."""
+    """A store with something in every field, and a copy of what it was before."""
+    shutil.copy2(home / STORE_NAME, tmp_path / "old.db")
     with SessionDB.open(home=home) as db:
         tip = db.lineage.rotate(store["deploy"], [{"role": "user", "content": "summary"}]).child
         db.sessions.tag(tip.id, "ops")
@@ -94,7 +97,12 @@ def everything(home: Path, store: dict[str, str], tmp_path: Path) -> dict[str, s
     connection.close()
     return (
         store
-        | {"tip": tip.id, "export": str(tmp_path / "all.jsonl"), "new": str(tmp_path / "new")}
+        | {
+            "tip": tip.id,
+            "export": str(tmp_path / "all.jsonl"),
+            "new": str(tmp_path / "new"),
+            "old": str(tmp_path / "old.db"),
+        }
         | archives(home.parent)
         | repository(home)
         | {"packed": packed(home)}
@@ -148,6 +156,9 @@ RUNS = {
     "sessions stats": (),
     "import hermes": (),
     "db status": (),
+    "db digest": (),
+    "db diff": ("{old}",),
+    "copy": ("{old}", "{new}.db"),
     "db check": ("--full",),
     "db optimize": (),
     "db vacuum": (),

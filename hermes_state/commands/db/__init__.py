@@ -14,6 +14,8 @@ _HERE = "hermes_state.commands.db"
     cls=Group,
     lazy={
         "status": f"{_HERE}.status:status",
+        "digest": f"{_HERE}.digest:digest",
+        "diff": f"{_HERE}.digest:diff",
         "check": f"{_HERE}.check:check",
         "migrate": f"{_HERE}.migrate:migrate",
         "reindex": f"{_HERE}.reindex:reindex",

@@ -1,0 +1,118 @@
+"""`db digest` and `db diff`: what a store says, in one number, and where two say different things."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hermes_state.commands import shapes
+from hermes_state.commands.backup import archives
+from hermes_state.commands.command import command
+from hermes_state.commands.invocation import HAS_FINDINGS
+from hermes_state.commands.plain import one_line
+from hermes_state.commands.progress import progress
+from hermes_state.commands.wording import count, listed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hermes_state.commands.invocation import Invocation
+    from hermes_state.copying.comparison import Difference
+
+_MARKS = {"added": "+", "removed": "-", "changed": "~"}
+
+
+@command(
+    "digest",
+    examples=(
+        "hermes-state db digest",
+        "hermes-state db digest --db 'postgresql+psycopg://ann@db/hermes?store=team'",
+        "hermes-state db digest backup.tar.zst --json | jq -r .digest",
+    ),
+)
+@click.argument("place", required=False)
+@archives.trust_option
+@archives.key_options
+def digest(
+    invocation: Invocation,
+    place: str | None,
+    trust_size: bool,
+    identities: tuple[Path, ...],
+    passphrase_file: Path | None,
+) -> None:
+    """Print the digest of sessions, messages, memories and facts.
+
+    It is the same in every engine, and in an archive or pack of the same content; `docs/digest.md` defines it. PLACE is
+    a store's file or URL, a home, or an archive. Default: the store.
+    """
+    from hermes_state.copying.digest import digests
+    from hermes_state.portability.stored import content_of
+
+    keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
+    with (
+        content_of(place or _own(invocation), keys=keys, limits=limits) as content,
+        progress(invocation, "messages") as tell,
+    ):
+        found = digests(content, tell).combined()
+    if invocation.json:
+        invocation.document(shapes.record(found))
+        return
+    invocation.say(found.digest)
+    facts = count(found.facts.items, "fact or entity", "facts and entities")
+    memories = count(found.memories.items, "memory", "memories")
+    said = f"{count(found.sessions.items, 'session')} with {count(found.messages, 'message')}"
+    invocation.note(f"{said}, {memories}, {facts}")
+
+
+@command(
+    "diff",
+    examples=(
+        "hermes-state db diff before.db after.db",
+        "hermes-state db diff backup.tar.zst 'postgresql+psycopg://ann@db/hermes?store=team'",
+    ),
+)
+@click.argument("before")
+@click.argument("after", required=False)
+@archives.trust_option
+@archives.key_options
+def diff(
+    invocation: Invocation,
+    before: str,
+    after: str | None,
+    trust_size: bool,
+    identities: tuple[Path, ...],
+    passphrase_file: Path | None,
+) -> int | None:
+    """Name what AFTER says otherwise than BEFORE, down to the message.
+
+    Either is a store's file or URL, a home, or an archive; AFTER is the store by default. Exits 1 when they differ.
+    """
+    from hermes_state.copying.comparison import differences
+    from hermes_state.portability.stored import content_of
+
+    keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
+    with (
+        content_of(before, keys=keys, limits=limits) as ours,
+        content_of(after or _own(invocation), keys=keys, limits=limits) as theirs,
+        progress(invocation, "messages") as tell,
+    ):
+        found = list(differences(ours, theirs, tell))
+    if invocation.json:
+        invocation.document({"differences": [shapes.record(one) for one in found]})
+    else:
+        for one in found:
+            invocation.say(_line(one))
+        invocation.note(count(len(found), "difference") if found else "no difference")
+    return HAS_FINDINGS if found else None
+
+
+def _own(invocation: Invocation) -> str:
+    """The store that the common options name."""
+    return str(invocation.db) if invocation.is_on_server else str(invocation.store_path())
+
+
+def _line(one: Difference) -> str:
+    where = "" if one.position is None else f"{one.position} of session "
+    fields = f": {listed(one.fields)}" if one.fields else ""
+    return f"{_MARKS[one.change.value]} {one.kind} {where}{one_line(one.name)}{fields}"
