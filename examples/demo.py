@@ -1,8 +1,8 @@
 """What hermes-state does, on a store of its own: `make demo`.
 
 Conversations in four scripts are written through the library, as an agent would; then the installed command finds and
-shows them; an agent is told something on one day and knows it on the next; at last the home is backed up, proven, lost, restored as another user at another place, and searched again.
-Every line under a `$` is what that command printed.
+shows them; an agent is told something on one day and knows it on the next; at last the home is backed up, proven, lost,
+restored as another user at another place, and searched again. Every line under a `$` is what that command printed.
 """
 
 from __future__ import annotations
