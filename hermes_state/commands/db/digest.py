@@ -41,9 +41,9 @@ def digest(
     identities: tuple[Path, ...],
     passphrase_file: Path | None,
 ) -> None:
-    """Print the digest of sessions, messages, memories and facts.
+    """Print the digest of all that a store says.
 
-    It is the same in every engine, and in an archive or pack of the same content; `docs/digest.md` defines it. PLACE is
+    That is sessions, messages, memories and facts. It is the same in every engine, and in an archive or pack of the same content; `docs/digest.md` defines it. PLACE is
     a store's file or URL, a home, or an archive. Default: the store.
     """
     from hermes_state.copying.digest import digests
@@ -84,9 +84,9 @@ def diff(
     identities: tuple[Path, ...],
     passphrase_file: Path | None,
 ) -> int | None:
-    """Name what AFTER says otherwise than BEFORE, down to the message.
+    """Name what one store says otherwise than another.
 
-    Either is a store's file or URL, a home, or an archive; AFTER is the store by default. Exits 1 when they differ.
+    It names what AFTER says otherwise than BEFORE, down to the message. Either is a store's file or URL, a home, or an archive; AFTER is the store by default. Exits 1 when they differ.
     """
     from hermes_state.copying.comparison import differences
     from hermes_state.portability.stored import content_of

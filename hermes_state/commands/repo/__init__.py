@@ -27,8 +27,8 @@ _HERE = "hermes_state.commands.repo"
     ),
 )
 def repo() -> None:
-    """Look at, check and tidy repositories: many backups in one folder, each stored as what changed.
+    """Look at, check and tidy repositories of backups.
 
-    SNAPSHOT is the beginning of an id, or `latest`. Where other commands take an archive, REPOSITORY/SNAPSHOT will do:
+    A repository is a folder with many backups, each stored as what changed. SNAPSHOT is the beginning of an id, or `latest`. Where other commands take an archive, REPOSITORY/SNAPSHOT will do:
     `hermes-state diff /mnt/usb/home/latest`.
     """

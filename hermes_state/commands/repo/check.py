@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.argument("repository", type=told.REPOSITORY)
 @click.option("--read-data", is_flag=True, help="Read every pack, and compare every byte of it.")
 def check_command(invocation: Invocation, repository: Path, read_data: bool) -> int | None:
-    """Check whether a repository can give back all of its snapshots.
+    """Check that a repository can give back every snapshot.
 
     Exits 22 with findings. A damaged pack may be deleted: the next backup stores anew what the home still has of it.
     `hermes-state verify --repo REPOSITORY SNAPSHOT` proves one snapshot file by file.

@@ -39,9 +39,9 @@ def prune_command(
     keep_monthly: int,
     dry_run: bool,
 ) -> None:
-    """Forget the snapshots that no number asks for, and free the room of what no snapshot needs.
+    """Forget snapshots that need not stay; free the room.
 
-    Each home in the repository has its own numbers; its newest snapshot always stays. Without a number no snapshot is
+    Forgotten is what no number asks for; freed is what no snapshot needs. Each home in the repository has its own numbers; its newest snapshot always stays. Without a number no snapshot is
     forgotten. Waits for others who work on the repository, and they wait for it. It may be cut off at any point.
     """
     from hermes_state.portability.repository.pruning import prune
@@ -67,8 +67,7 @@ def prune_command(
         invocation.say(f"{'would forget' if dry_run else 'forgot'} {told.line(snapshot)}")
     done = f"{'would free' if dry_run else 'freed'} {size(result.freed_bytes)}"
     packs = f"{count(len(result.deleted), 'pack')} deleted, {count(len(result.rewritten), 'pack')} written anew"
-    invocation.say(
-        f"{count(len(result.kept), 'snapshot')} stay; {done} ({packs}); {size(result.repository_bytes)} in all"
-    )
+    stays = f"{count(len(result.kept), 'snapshot')} {'stays' if len(result.kept) == 1 else 'stay'}"
+    invocation.say(f"{stays}; {done} ({packs}); {size(result.repository_bytes)} in all")
     if dry_run:
         invocation.note("nothing was changed")

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     "--with-config", is_flag=True, help="Give it the config.yaml and .env of the home: it may reach real accounts."
 )
 def check(invocation: Invocation, name: str, only: tuple[str, ...], deadline: float, with_config: bool) -> int | None:
-    """Hold a memory provider to its contract; NAME is a provider's, or module:attribute of one.
+    """Hold a memory provider to its contract.
 
-    Each check runs on a new instance in a fresh, empty home. Findings have a stable name and say what to change; see
+    NAME is a provider's name, or module:attribute of its class or of a function that makes it. Each check runs on a new instance in a fresh, empty home. Findings have a stable name and say what to change; see
     docs/providers.md. Exits 1 when something but a warning was found.
     """
     from memory.conformance import names, run

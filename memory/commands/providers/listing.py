@@ -43,7 +43,7 @@ _BUILTIN = {
     ),
 )
 def providers(invocation: Invocation) -> None:
-    """List the memory providers that can be used here, and why some can't.
+    """List memory providers, and why some can't be used.
 
     Nothing is imported: bundled ones, plug-ins of the home and installed packages are listed as they describe
     themselves.
