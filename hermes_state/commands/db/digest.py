@@ -43,8 +43,9 @@ def digest(
 ) -> None:
     """Print the digest of all that a store says.
 
-    That is sessions, messages, memories and facts. It is the same in every engine, and in an archive or pack of the same content; `docs/digest.md` defines it. PLACE is
-    a store's file or URL, a home, or an archive. Default: the store.
+    That is sessions, messages, memories and facts. It is the same in every engine, and in an archive or pack of the
+    same content; `docs/digest.md` defines it. PLACE is a store's file or URL, a home, or an archive. Default: the
+    store.
     """
     from hermes_state.copying.digest import digests
     from hermes_state.portability.stored import content_of
@@ -86,7 +87,8 @@ def diff(
 ) -> int | None:
     """Name what one store says otherwise than another.
 
-    It names what AFTER says otherwise than BEFORE, down to the message. Either is a store's file or URL, a home, or an archive; AFTER is the store by default. Exits 1 when they differ.
+    It names what AFTER says otherwise than BEFORE, down to the message. Either is a store's file or URL, a home, or an
+    archive; AFTER is the store by default. Exits 1 when they differ.
     """
     from hermes_state.copying.comparison import differences
     from hermes_state.portability.stored import content_of

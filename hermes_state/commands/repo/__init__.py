@@ -29,6 +29,7 @@ _HERE = "hermes_state.commands.repo"
 def repo() -> None:
     """Look at, check and tidy repositories of backups.
 
-    A repository is a folder with many backups, each stored as what changed. SNAPSHOT is the beginning of an id, or `latest`. Where other commands take an archive, REPOSITORY/SNAPSHOT will do:
-    `hermes-state diff /mnt/usb/home/latest`.
+    A repository is a folder with many backups, each stored as what changed. SNAPSHOT is the beginning of an id, or
+    `latest`. Where other commands take an archive, REPOSITORY/SNAPSHOT will do: `hermes-state diff
+    /mnt/usb/home/latest`.
     """

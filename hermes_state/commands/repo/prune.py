@@ -41,8 +41,9 @@ def prune_command(
 ) -> None:
     """Forget snapshots that need not stay; free the room.
 
-    Forgotten is what no number asks for; freed is what no snapshot needs. Each home in the repository has its own numbers; its newest snapshot always stays. Without a number no snapshot is
-    forgotten. Waits for others who work on the repository, and they wait for it. It may be cut off at any point.
+    Forgotten is what no number asks for; freed is what no snapshot needs. Each home in the repository has its own
+    numbers; its newest snapshot always stays. Without a number no snapshot is forgotten. Waits for others who work on
+    the repository, and they wait for it. It may be cut off at any point.
     """
     from hermes_state.portability.repository.pruning import prune
     from hermes_state.portability.retention import Keep

@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 def check(invocation: Invocation, name: str, only: tuple[str, ...], deadline: float, with_config: bool) -> int | None:
     """Hold a memory provider to its contract.
 
-    NAME is a provider's name, or module:attribute of its class or of a function that makes it. Each check runs on a new instance in a fresh, empty home. Findings have a stable name and say what to change; see
-    docs/providers.md. Exits 1 when something but a warning was found.
+    NAME is a provider's name, or module:attribute of its class or of a function that makes it. Each check runs on a new
+    instance in a fresh, empty home. Findings have a stable name and say what to change; see docs/providers.md. Exits 1
+    when something but a warning was found.
     """
     from memory.conformance import names, run
 

@@ -30,7 +30,8 @@ _OFF = "off"
 def use(invocation: Invocation, names: tuple[str, ...]) -> None:
     """Choose the external memory provider.
 
-    `off` leaves the built-in memory alone. The provider is loaded and its contract proved before config.yaml is changed; comments in the file stay.
+    `off` leaves the built-in memory alone. The provider is loaded and its contract proved before config.yaml is
+    changed; comments in the file stay.
     """
     chosen = [name for name in dict.fromkeys(names) if name != _OFF and not is_core_memory_provider(name)]
     if chosen and len(chosen) < len(dict.fromkeys(names)):
