@@ -570,34 +570,129 @@ ALTER TABLE usage FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_store ON usage USING (store = hermes_store()) WITH CHECK (store = hermes_store());
 
 
--- The full-text index: derived data. A long message has several rows, since positions in a tsvector end at 16383.
--- Tokens begin with the store's number, so that the list of a word holds one store's messages.
+-- The full-text index: derived data. A message's tokens are kept as text, in their order, and GIN has them as lexemes
+-- `STORE.ZONE:word` and `STORE.ZONE;pair`. A zone is some thousand messages in the order of their ids: GIN knows no order,
+-- so the newest messages with a word are found in the lists of the newest zones, and a list is of one store.
+-- A huge message has several rows, since a tsvector ends at 1 MB.
+--
+-- Row-level security is not forced on the owner here, because with it no index on an expression is used: `@@` is not
+-- leakproof (https://www.postgresql.org/docs/15/rules-privileges.html). `hermes_matches` runs as the owner and looks at
+-- one store's lexemes; every other role is held by the policy.
 CREATE TABLE message_index (
     store integer NOT NULL DEFAULT hermes_store(),
     id bigint NOT NULL,
     part integer NOT NULL,
+    zone integer NOT NULL,
     words integer NOT NULL,
     grams integer NOT NULL,
-    tokens tsvector NOT NULL,
+    word_tokens text COLLATE "C" NOT NULL,
+    gram_tokens text COLLATE "C" NOT NULL,
     CONSTRAINT pk_message_index PRIMARY KEY (store, id, part)
 );
 
-CREATE INDEX ix_message_index_tokens ON message_index USING gin (tokens) WITH (fastupdate = off);
+-- Not STRICT, so that they are a part of the index's expression and not calls.
+CREATE FUNCTION hermes_lexemes(head text, tokens text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+$$ SELECT CASE WHEN tokens = '' THEN '{}' ELSE string_to_array(head || replace(tokens, ' ', ' ' || head), ' ') END $$;
+
+CREATE FUNCTION hermes_vector(store integer, zone integer, words text, grams text) RETURNS tsvector
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT array_to_tsvector(
+        hermes_lexemes(store || '.' || zone || ':', words) || hermes_lexemes(store || '.' || zone || ';', grams)
+    )
+$$;
+
+CREATE INDEX ix_message_index_lexemes ON message_index
+USING gin (hermes_vector(store, zone, word_tokens, gram_tokens)) WITH (fastupdate = off);
 
 ALTER TABLE message_index ENABLE ROW LEVEL SECURITY;
-ALTER TABLE message_index FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_store ON message_index USING (store = hermes_store()) WITH CHECK (store = hermes_store());
 
-CREATE TABLE message_index_totals (
+CREATE TABLE message_index_zones (
     store integer NOT NULL DEFAULT hermes_store(),
+    zone integer NOT NULL,
+    first_id bigint NOT NULL,
     documents bigint NOT NULL,
     tokens bigint NOT NULL,
-    CONSTRAINT pk_message_index_totals PRIMARY KEY (store)
+    CONSTRAINT pk_message_index_zones PRIMARY KEY (store, zone)
 );
 
-ALTER TABLE message_index_totals ENABLE ROW LEVEL SECURITY;
-ALTER TABLE message_index_totals FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_store ON message_index_totals USING (store = hermes_store()) WITH CHECK (store = hermes_store());
+ALTER TABLE message_index_zones ENABLE ROW LEVEL SECURITY;
+ALTER TABLE message_index_zones FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_store ON message_index_zones USING (store = hermes_store()) WITH CHECK (store = hermes_store());
+
+-- Whether a message's tokens meet a query in postfix form: `wTOKENS` and `gTOKENS` look for consecutive tokens, `!`,
+-- `&` and `|` take one or two answers and give one.
+CREATE FUNCTION hermes_meets(words text, grams text, program text[]) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    answers boolean[] := '{}';
+    top integer := 0;
+    step text;
+BEGIN
+    FOREACH step IN ARRAY program LOOP
+        CASE left(step, 1)
+            WHEN 'w' THEN
+                top := top + 1;
+                answers[top] := strpos(' ' || words || ' ', substr(step, 2)) > 0;
+            WHEN 'g' THEN
+                top := top + 1;
+                answers[top] := strpos(' ' || grams || ' ', substr(step, 2)) > 0;
+            WHEN '!' THEN
+                answers[top] := NOT answers[top];
+            WHEN '&' THEN
+                top := top - 1;
+                answers[top] := answers[top] AND answers[top + 1];
+            WHEN '|' THEN
+                top := top - 1;
+                answers[top] := answers[top] OR answers[top + 1];
+        END CASE;
+    END LOOP;
+    RETURN answers[1];
+END $$;
+
+-- The ids of messages that meet a query, newest first (or oldest first), read zone by zone from that end.
+-- In `query`, chr(1) stands before each lexeme for the store and the zone. `program` is given where lexemes alone don't
+-- tell: phrases.
+CREATE FUNCTION hermes_matches(
+    query text, program text[], lowest bigint, highest bigint, wanted integer, from_oldest boolean
+) RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path FROM CURRENT SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+    number integer := hermes_store();
+    oldest_zone integer := coalesce(
+        (SELECT max(z.zone) FROM message_index_zones AS z WHERE z.store = number AND z.first_id <= lowest), 0
+    );
+    newest_zone integer := (
+        SELECT max(z.zone) FROM message_index_zones AS z WHERE z.store = number AND z.first_id <= highest
+    );
+    step integer := 1;
+    found integer;
+    low integer;
+    high integer;
+    asked tsquery;
+BEGIN
+    WHILE oldest_zone <= newest_zone AND wanted > 0 LOOP
+        low := CASE WHEN from_oldest THEN oldest_zone ELSE greatest(oldest_zone, newest_zone - step + 1) END;
+        high := CASE WHEN from_oldest THEN least(newest_zone, oldest_zone + step - 1) ELSE newest_zone END;
+        SELECT string_agg('(' || replace(query, chr(1), number || '.' || z) || ')', '|')::tsquery
+        INTO asked FROM generate_series(low, high) AS z;
+        -- `id + 0`: the list of the lexeme is what is to be read, never the primary key.
+        RETURN QUERY
+        SELECT i.id FROM message_index AS i
+        WHERE hermes_vector(i.store, i.zone, i.word_tokens, i.gram_tokens) @@ asked
+              AND i.id + 0 BETWEEN lowest AND highest
+              AND (program IS NULL OR hermes_meets(i.word_tokens, i.gram_tokens, program))
+        GROUP BY i.id ORDER BY CASE WHEN from_oldest THEN i.id ELSE -i.id END LIMIT wanted;
+        GET DIAGNOSTICS found = ROW_COUNT;
+        wanted := wanted - found;
+        IF from_oldest THEN
+            oldest_zone := high + 1;
+        ELSE
+            newest_zone := low - 1;
+        END IF;
+        step := least(256, step * 8, 1 + wanted::bigint * step / greatest(found, 1));
+    END LOOP;
+END $$;
 
 -- The full-text indexes of small tables: memories, facts. Derived data; `entry_indexes` says which there are.
 CREATE TABLE entry_indexes (

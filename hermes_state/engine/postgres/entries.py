@@ -75,7 +75,7 @@ class PostgresEntries:
         for entry in entries:
             words, grams = entry.words.split(), entry.grams.split()
             if words or grams:
-                made.append((self.name, entry.key, len(words), tsvector(store, words, grams, placed=True)))
+                made.append((self.name, entry.key, len(words), tsvector(store, words, grams)))
         if made:
             connection.exec_driver_sql(_INSERT, made)
 

@@ -1,55 +1,72 @@
-"""The full-text index on PostgreSQL: rows of `message_index` with our own tokens as a tsvector, found through GIN.
+"""The full-text index on PostgreSQL: rows of `message_index` with a message's tokens, found through GIN.
 
-A token is written `7w:redis`: the number of the store, so that a word's list holds one store's messages, then which
-stream it is of (`w` words, `g` pairs), then the token. Positions are ours too. PostgreSQL's dictionaries and ranking
-are not used, so both engines find the same messages.
+Tokens, their order and the ranking are ours, so both engines find the same messages; PostgreSQL's dictionaries, its
+positions (16,383 of a document, 255 of a word) and `ts_rank` are not used. GIN says which messages hold the tokens
+asked for; whether they stand beside each other is looked up in the message's own tokens.
 
-A tsvector keeps positions up to 16383 and 255 of one lexeme. A message beyond that has one row with all its tokens and
-no positions, for words, and one for each stretch of it, for phrases.
+GIN has no order, and half of a store may hold a word. So messages are in zones of some thousand, in the order of their
+ids, and each zone has lists of its own: `hermes_matches` reads the newest zones first, as many as it takes.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, String, cast, column, func, literal, select, table
-from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy import ARRAY, BigInteger, func, literal, select
 
 from hermes_state.engine.fts import MAX_ID, Totals
 from hermes_state.engine.lookups import rows
-from hermes_state.engine.postgres.tokens import stretches, tsquery, tsvector
+from hermes_state.engine.postgres.tokens import as_stored, question, stretches
 from hermes_state.schema import messages, sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Select
 
     from hermes_state.engine.fts import Document
     from hermes_state.text.query import Node
 
-_INSERT = "INSERT INTO message_index (id, part, words, grams, tokens) VALUES (%s, %s, %s, %s, %s::tsvector)"
-_ADD = """
-INSERT INTO message_index_totals AS t (documents, tokens) VALUES (%s, %s)
-ON CONFLICT (store) DO UPDATE SET documents = t.documents + excluded.documents, tokens = t.tokens + excluded.tokens
+# Messages of a zone: reading one zone's list of a word that all messages hold costs some 5 ms.
+ZONE_MESSAGES = 8_192
+_INSERT = """
+INSERT INTO message_index (id, part, zone, words, grams, word_tokens, gram_tokens)
+SELECT * FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[], %s::integer[], %s::text[], %s::text[])
 """
-_DELETE = "DELETE FROM message_index WHERE id = ANY(%s::bigint[])"
-_NEWEST = """
-SELECT DISTINCT id FROM message_index WHERE tokens @@ %s::tsquery AND id BETWEEN %s AND %s ORDER BY id DESC LIMIT %s
+_NEWEST_ZONE = """
+SELECT zone, first_id, documents, (SELECT coalesce(max(id), 0) FROM message_index WHERE store = hermes_store())
+FROM message_index_zones ORDER BY zone DESC LIMIT 1
 """
-_OLDEST = """
-SELECT DISTINCT id FROM message_index WHERE tokens @@ %s::tsquery AND id BETWEEN %s AND %s ORDER BY id LIMIT %s
+_ZONE_OF = "SELECT max(zone) FROM message_index_zones WHERE first_id <= %s"
+_FILL_ZONE = """
+INSERT INTO message_index_zones AS z (zone, first_id, documents, tokens) VALUES (%s, %s, %s, %s)
+ON CONFLICT (store, zone) DO UPDATE
+SET documents = z.documents + excluded.documents, tokens = z.tokens + excluded.tokens
 """
-_LENGTHS = "SELECT id, words FROM message_index WHERE id = ANY(%s::bigint[]) AND part = 0"
-_COUNTS = "SELECT id, words, grams FROM message_index WHERE id BETWEEN %s AND %s AND part = 0 ORDER BY id"
-_TOTALS = "SELECT documents, tokens FROM message_index_totals"
-
+_DELETE = """
+WITH gone AS (
+    DELETE FROM message_index WHERE store = hermes_store() AND id = ANY(%s::bigint[]) RETURNING zone, part, words
+), sums AS (SELECT zone, count(*) AS documents, sum(words) AS words FROM gone WHERE part = 0 GROUP BY zone)
+UPDATE message_index_zones AS z SET documents = z.documents - sums.documents, tokens = z.tokens - sums.words
+FROM sums WHERE z.zone = sums.zone
+"""
+_MATCHES = "SELECT hermes_matches(%s, %s::text[], %s, %s, %s, %s)"
+_LENGTHS = "SELECT id, words FROM message_index WHERE store = hermes_store() AND id = ANY(%s::bigint[]) AND part = 0"
+_COUNTS = """
+SELECT id, words, grams FROM message_index
+WHERE store = hermes_store() AND id BETWEEN %s AND %s AND part = 0 ORDER BY id
+"""
+_TOTALS = "SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(tokens), 0)::bigint FROM message_index_zones"
 _STRANGERS = """
-SELECT DISTINCT i.id FROM message_index AS i LEFT JOIN messages AS m ON m.id = i.id WHERE m.id IS NULL ORDER BY 1
+SELECT DISTINCT i.id FROM message_index AS i LEFT JOIN messages AS m ON m.id = i.id
+WHERE i.store = hermes_store() AND m.id IS NULL ORDER BY 1
 """
-_IS_EQUAL = "SELECT 1 FROM message_index WHERE id = %s AND part = 0 AND tokens = %s::tsvector"
-
-_index = table("message_index", column("id", BigInteger), column("tokens", String))
+_TOKENS = """
+SELECT word_tokens, gram_tokens FROM message_index WHERE store = hermes_store() AND id = %s ORDER BY part
+"""
+# Ids asked of the index at a time when most of them may fail further conditions.
+_FIRST_CHUNK, _LAST_CHUNK = 1_000, 64_000
+_MAX_INTEGER = 2**31 - 1
 
 
 def is_available(connection: Connection) -> bool:  # noqa: ARG001  as every database's module
@@ -64,8 +81,8 @@ def exists(connection: Connection) -> bool:  # noqa: ARG001
 
 def create(connection: Connection) -> None:
     """Make it empty."""
-    connection.exec_driver_sql("DELETE FROM message_index")
-    connection.exec_driver_sql("DELETE FROM message_index_totals")
+    connection.exec_driver_sql("DELETE FROM message_index WHERE store = hermes_store()")
+    connection.exec_driver_sql("DELETE FROM message_index_zones")
 
 
 def drop(connection: Connection) -> None:
@@ -82,22 +99,51 @@ def insert(connection: Connection, documents: Sequence[Document]) -> None:
     """Add messages that the index does not have."""
     if not documents:
         return
-    store, made, total = store_number(connection), [], 0
+    zones, made = _Zones(connection), []
     for document in documents:
-        words, grams = document.words.split(), document.grams.split()
-        total += len(words)
-        for part, (some_words, some_grams, placed) in enumerate(stretches(words, grams)):
-            made.append((document.id, part, len(words), len(grams), tsvector(store, some_words, some_grams, placed)))
-    connection.exec_driver_sql(_INSERT, made)
-    connection.exec_driver_sql(_ADD, (len(documents), total))
+        words, grams = as_stored(document.words.split()), as_stored(document.grams.split())
+        zone = zones.take(document.id, len(words))
+        for part, (some_words, some_grams) in enumerate(stretches(words, grams)):
+            row = (document.id, part, zone, len(words), len(grams), " ".join(some_words), " ".join(some_grams))
+            made.append(row)
+    connection.exec_driver_sql(_INSERT, tuple(list(column) for column in zip(*made, strict=True)))
+    zones.write()
+
+
+class _Zones:
+    """Which zone a message belongs to: the newest until that is full, and an old one for a message between old ones."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        found = rows(connection, _NEWEST_ZONE)
+        self._zone, self._first_id, self._documents, self._newest = found[0] if found else (0, 0, 0, 0)
+        self._added: dict[int, list[int]] = {}
+
+    def take(self, message_id: int, words: int) -> int:
+        """The zone of a message, which is counted in it."""
+        zone, first_id = self._zone, self._first_id
+        if message_id < first_id:
+            zone, first_id = rows(self._connection, _ZONE_OF, (message_id,))[0][0], 0
+        elif message_id > self._newest and self._documents >= ZONE_MESSAGES:
+            zone, first_id = self._zone, self._first_id = zone + 1, message_id
+            self._documents = 0
+        if zone == self._zone:
+            self._documents += 1
+            self._newest = max(self._newest, message_id)
+        counted = self._added.setdefault(zone, [first_id, 0, 0])
+        counted[1] += 1
+        counted[2] += words
+        return int(zone)
+
+    def write(self) -> None:
+        """Put down what was counted."""
+        self._connection.exec_driver_sql(_FILL_ZONE, [(zone, *counted) for zone, counted in self._added.items()])
 
 
 def delete(connection: Connection, documents: Sequence[Document]) -> None:
     """Take messages out."""
     if documents:
         connection.exec_driver_sql(_DELETE, ([document.id for document in documents],))
-        words = sum(len(document.words.split()) for document in documents)
-        connection.exec_driver_sql(_ADD, (-len(documents), -words))
 
 
 def merge(connection: Connection) -> bool:  # noqa: ARG001
@@ -117,8 +163,9 @@ def matches(
     connection: Connection, node: Node, *, lowest: int = 0, highest: int = MAX_ID, limit: int, oldest: bool = False
 ) -> list[int]:
     """The ids of messages that meet a node, newest (highest) first."""
-    asked = tsquery(store_number(connection), node)
-    return [row[0] for row in rows(connection, _OLDEST if oldest else _NEWEST, (asked, lowest, highest, limit))]
+    query, program = question(node)
+    wanted = min(limit, _MAX_INTEGER)
+    return [row[0] for row in rows(connection, _MATCHES, (query, program, lowest, highest, wanted, oldest))]
 
 
 def matches_where(
@@ -131,34 +178,40 @@ def matches_where(
     limit: int,
 ) -> list[int]:
     """As `matches`, of messages that also meet conditions on `messages` and `sessions`."""
-    query = _joined(select(_index.c.id).distinct(), connection, node, conditions, lowest, highest)
-    return list(connection.execute(query.order_by(_index.c.id.desc()).limit(limit)).scalars())
+    found: list[int] = []
+    for ids in _chunks(connection, node, lowest, highest):
+        query = _of_messages(select(messages.c.id), ids, conditions).order_by(messages.c.id.desc())
+        found += connection.execute(query.limit(limit - len(found))).scalars()
+        if len(found) >= limit:
+            break
+    return found
 
 
 def dated_matches(
     connection: Connection, node: Node, conditions: Sequence[ColumnElement[bool]], *, lowest: int, highest: int
 ) -> list[tuple[int, int]]:
     """All messages of a span that meet a node and conditions: (id, created_at)."""
-    query = select(_index.c.id, messages.c.created_at).distinct()
-    found = connection.execute(_joined(query, connection, node, conditions, lowest, highest))
-    return [(row[0], row[1]) for row in found]
+    found: list[tuple[int, int]] = []
+    for ids in _chunks(connection, node, lowest, highest):
+        query = _of_messages(select(messages.c.id, messages.c.created_at), ids, conditions)
+        found += ((row[0], row[1]) for row in connection.execute(query))
+    return found
 
 
-def _joined(
-    query: Select[Any],
-    connection: Connection,
-    node: Node,
-    conditions: Sequence[ColumnElement[bool]],
-    lowest: int,
-    highest: int,
-) -> Select[Any]:
-    asked = cast(literal(tsquery(store_number(connection), node)), TSQUERY)
-    return (
-        query.select_from(_index)
-        .join(messages, messages.c.id == _index.c.id)
-        .join(sessions, sessions.c.pk == messages.c.session_pk)
-        .where(_index.c.tokens.op("@@")(asked), _index.c.id.between(lowest, highest), *conditions)
-    )
+def _chunks(connection: Connection, node: Node, lowest: int, highest: int) -> Iterator[list[int]]:
+    """All messages that meet a node, newest first, in chunks that grow."""
+    size = _FIRST_CHUNK
+    while ids := matches(connection, node, lowest=lowest, highest=highest, limit=size):
+        yield ids
+        if len(ids) < size:
+            return
+        highest, size = ids[-1] - 1, min(size * 4, _LAST_CHUNK)
+
+
+def _of_messages(query: Select[Any], ids: Sequence[int], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    given = literal(list(ids), ARRAY(BigInteger))
+    joined = query.select_from(messages).join(sessions, sessions.c.pk == messages.c.session_pk)
+    return joined.where(messages.c.id == func.any(given), *conditions)
 
 
 def words_beginning(connection: Connection, start: str, limit: int) -> None:  # noqa: ARG001
@@ -173,8 +226,7 @@ def lengths(connection: Connection, ids: Iterable[int]) -> dict[int, int]:
 
 def totals(connection: Connection) -> Totals:
     """How much the index holds."""
-    found = rows(connection, _TOTALS)
-    return Totals(*found[0]) if found else Totals(0, 0)
+    return Totals(*rows(connection, _TOTALS)[0])
 
 
 def entries_without_message(connection: Connection) -> list[int]:
@@ -184,10 +236,9 @@ def entries_without_message(connection: Connection) -> list[int]:
 
 def is_found(connection: Connection, document: Document) -> bool:
     """Whether the index holds of a message what the message says."""
-    words, grams = document.words.split(), document.grams.split()
-    first = next(stretches(words, grams))
-    expected = tsvector(store_number(connection), first.words, first.grams, placed=first.placed)
-    return bool(rows(connection, _IS_EQUAL, (document.id, expected)))
+    words, grams = as_stored(document.words.split()), as_stored(document.grams.split())
+    expected = [(" ".join(some), " ".join(others)) for some, others in stretches(words, grams)]
+    return [tuple(row) for row in rows(connection, _TOKENS, (document.id,))] == expected
 
 
 def token_counts(connection: Connection, first: int, last: int) -> dict[int, tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.text import And, Leaf, Not
@@ -15,51 +14,65 @@ if TYPE_CHECKING:
 
 # https://www.postgresql.org/docs/15/textsearch-limitations.html: positions up to 16383, 255 of one lexeme, a lexeme of
 # less than 2 KB, a tsvector of less than 1 MB.
-_POSITIONS, _REPEATS = 16_000, 255
+_POSITIONS, _REPEATS = 16_383, 255
 _LEXEME_BYTES = 1_900
-# Tokens of two neighbouring stretches that are the same, so that a phrase of so many tokens is in one of them.
+_VECTOR_BYTES = 700_000
+# Of the store and the zone before each lexeme.
+_HEAD_BYTES = 24
+# Tokens of two neighbouring rows that are the same, so that a phrase of so many tokens is in one of them.
 _OVERLAP = 64
-# Distinct tokens of one row without positions; more are spread over further rows.
-_BAG = 20_000
+# Stands for the store and the zone in a query. No token has it.
+_HEAD = "\x01"
+_NEVER_IN_A_TOKEN = str.maketrans({"\x00": "\ufffd", _HEAD: "\ufffd", " ": "\u00a0"})
 
 
-class Stretch(NamedTuple):
-    """Tokens of one row of the index, with their places or without."""
+class Question(NamedTuple):
+    """What `hermes_matches` is asked.
 
-    words: Sequence[str]
-    grams: Sequence[str]
-    placed: bool
+    Attributes:
+        query: the text form of a tsquery; true of every message that meets the node.
+        program: the node in postfix form for `hermes_meets`; None when the lexemes alone tell.
+    """
+
+    query: str
+    program: list[str] | None
 
 
-def stretches(words: Sequence[str], grams: Sequence[str]) -> Iterator[Stretch]:
-    """How a message's tokens are laid out over rows; nearly always it is one."""
-    if _fits(words) and _fits(grams):
-        yield Stretch(words, grams, placed=True)
+def as_stored(tokens: Iterable[str]) -> list[str]:
+    """Tokens as a row of the index and a query have them."""
+    return [_stored(token) for token in tokens]
+
+
+def stretches(words: Sequence[str], grams: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """How a message's words and pairs are laid out over rows; nearly always it is one."""
+    if _bytes_of(words) + _bytes_of(grams) <= _VECTOR_BYTES:
+        yield words, grams
         return
-    bag = [*((token, "w") for token in dict.fromkeys(words)), *((token, "g") for token in dict.fromkeys(grams))]
-    for start in range(0, len(bag), _BAG):
-        some = bag[start : start + _BAG]
-        yield Stretch([t for t, kind in some if kind == "w"], [t for t, kind in some if kind == "g"], placed=False)
     for stretch in _cut(words):
-        yield Stretch(stretch, (), placed=True)
+        yield stretch, ()
     for stretch in _cut(grams):
-        yield Stretch((), stretch, placed=True)
+        yield (), stretch
 
 
-def _fits(tokens: Sequence[str]) -> bool:
-    if len(tokens) <= _REPEATS:
-        return True
-    return len(tokens) <= _POSITIONS and max(Counter(tokens).values()) <= _REPEATS
+def _bytes_of(tokens: Sequence[str]) -> int:
+    most = sum(map(len, tokens)) * 4 + len(tokens) * _HEAD_BYTES
+    return most if most <= _VECTOR_BYTES else sum(_size(token) for token in set(tokens))
+
+
+def _size(token: str) -> int:
+    return len(token.encode()) + _HEAD_BYTES
 
 
 def _cut(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
     """Stretches that fit, each beginning with the end of the one before."""
     start = 0
     while start < len(tokens):
-        seen: Counter[str] = Counter()
-        end = start
-        while end < len(tokens) and end - start < _POSITIONS and seen[tokens[end]] < _REPEATS:
-            seen[tokens[end]] += 1
+        seen: set[str] = set()
+        size, end = 0, start
+        while end < len(tokens) and size <= _VECTOR_BYTES:
+            if tokens[end] not in seen:
+                seen.add(tokens[end])
+                size += _size(tokens[end])
             end += 1
         yield tokens[start:end]
         if end == len(tokens):
@@ -67,17 +80,77 @@ def _cut(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
         start = max(start + 1, end - _OVERLAP)
 
 
-def tsvector(store: int, words: Sequence[str], grams: Sequence[str], placed: bool) -> str:
+def question(node: Node) -> Question:
+    """What to ask for a tree of leaves; `Any` means `Or` here, and a bare exclusion is no question."""
+    query = _relaxed(node)
+    assert query, "an exclusion alone is no query"
+    return Question(query, list(_program(node)) if _has_phrase(node) else None)
+
+
+def _has_phrase(node: Node) -> bool:
+    if isinstance(node, Leaf):
+        return any(len(_tokens(term)[1]) > 1 for term in node.exact)
+    return any(_has_phrase(each) for each in ((node.operand,) if isinstance(node, Not) else node.operands))
+
+
+def _relaxed(node: Node) -> str:
+    """A query for the lexemes; without the exclusion of phrases, since the parts of one may be there apart."""
+    if isinstance(node, Leaf):
+        return _joined(" | ", (_all_of(term) for term in node.exact))
+    if isinstance(node, Not):
+        return "" if _has_phrase(node) else f"!{_relaxed(node.operand)}"
+    operands = [query for query in map(_relaxed, node.operands) if query]
+    return _joined(" & " if isinstance(node, And) else " | ", operands)
+
+
+def _all_of(term: Term) -> str:
+    mark, tokens = _tokens(term)
+    wanted = [_quoted(f"{_HEAD}{mark}{token}") for token in tokens]
+    if term.prefix:
+        wanted[-1] += ":*"
+    return _joined(" & ", wanted)
+
+
+def _program(node: Node) -> Iterator[str]:
+    if isinstance(node, Leaf):
+        parts = [[_needle(term)] for term in node.exact]
+    elif isinstance(node, Not):
+        yield from _program(node.operand)
+        yield "!"
+        return
+    else:
+        parts = [list(_program(operand)) for operand in node.operands]
+    for place, part in enumerate(parts):
+        yield from part
+        if place:
+            yield "&" if isinstance(node, And) else "|"
+
+
+def _needle(term: Term) -> str:
+    mark, tokens = _tokens(term)
+    return f"{'w' if mark == ':' else 'g'} {' '.join(tokens)}{'' if term.prefix else ' '}"
+
+
+def _tokens(term: Term) -> tuple[str, list[str]]:
+    """A term's pairs where it has any, since a pair is far rarer than a character; else its words."""
+    if term.grams and not term.prefix:
+        return ";", as_stored(term.grams)
+    return ":", as_stored(term.words)
+
+
+# --- entries: small indexes whose rows are tsvectors with positions --------------------------------------------------
+
+
+def tsvector(store: int, words: Sequence[str], grams: Sequence[str]) -> str:
     """The text form of a tsvector."""
     parts: list[str] = []
     for kind, tokens in (("w", words), ("g", grams)):
-        if not placed:
-            parts += (_lexeme(store, kind, token) for token in tokens)
-            continue
         places: dict[str, list[str]] = {}
         for place, token in enumerate(tokens, 1):
-            places.setdefault(token, []).append(str(place))
-        parts += (f"{_lexeme(store, kind, token)}:{','.join(at)}" for token, at in places.items())
+            at = places.setdefault(token, [])
+            if place <= _POSITIONS and len(at) < _REPEATS:
+                at.append(str(place))
+        parts += (f"{_lexeme(store, kind, token)}{':' if at else ''}{','.join(at)}" for token, at in places.items())
     return " ".join(parts)
 
 
@@ -112,7 +185,7 @@ def lexemes(store: int, node: Node) -> list[Lexeme]:
         for term in leaf.exact:
             kind, tokens = ("g", term.grams) if term.grams and not term.prefix else ("w", term.words)
             for token in tokens:
-                found[token] = Lexeme(f"{store}{kind}:{_cut_short(token)}", _lexeme(store, kind, token))
+                found[token] = Lexeme(f"{store}{kind}:{_stored(token)}", _lexeme(store, kind, token))
     return list(found.values())
 
 
@@ -125,23 +198,27 @@ def _leaves(node: Node) -> Iterator[Leaf]:
 
 
 def _term(store: int, term: Term) -> str:
-    """One term: its pairs where it has any, since a pair is far rarer than a character; else its words."""
-    kind, tokens = ("g", term.grams) if term.grams and not term.prefix else ("w", term.words)
-    lexemes = [_lexeme(store, kind, token) for token in tokens]
+    mark, tokens = _tokens(term)
+    wanted = [_lexeme(store, "w" if mark == ":" else "g", token) for token in tokens]
     if term.prefix:
-        lexemes[-1] += ":*"
-    return _joined(" <-> ", lexemes)
+        wanted[-1] += ":*"
+    return _joined(" <-> ", wanted)
 
 
 def _lexeme(store: int, kind: str, token: str) -> str:
-    escaped = _cut_short(token).replace("\\", "\\\\").replace("'", "''")
-    return f"'{store}{kind}:{escaped}'"
+    return _quoted(f"{store}{kind}:{_stored(token)}")
 
 
-def _cut_short(token: str) -> str:
-    return token if len(token) * 4 < _LEXEME_BYTES else token.encode()[:_LEXEME_BYTES].decode(errors="ignore")
+def _quoted(lexeme: str) -> str:
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
+
+
+def _stored(token: str) -> str:
+    plain = token.translate(_NEVER_IN_A_TOKEN) if " " in token or _HEAD in token or "\x00" in token else token
+    return plain if len(plain) * 4 < _LEXEME_BYTES else plain.encode()[:_LEXEME_BYTES].decode(errors="ignore")
 
 
 def _joined(operator: str, expressions: Iterable[str]) -> str:
     found = list(expressions)
-    return found[0] if len(found) == 1 else f"({operator.join(found)})"
+    return found[0] if len(found) == 1 else f"({operator.join(found)})" if found else ""
