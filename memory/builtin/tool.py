@@ -128,7 +128,7 @@ class MemoryTool:
             if action == "list":
                 return self._list(args)
             if action == "undo":
-                outcome = self._memory.undo(args.get("batch") or None, origin=_origin(args, facts))
+                outcome = self._memory.undo(_batch(args), origin=_origin(args, facts))
                 return replies.saved(outcome, target=next(iter(outcome.usage)))
             if action == "batch":
                 raise InvalidValue("batch needs `operations`: a list of changes")
@@ -196,6 +196,14 @@ def _origin(args: Mapping[str, Any], facts: Mapping[str, Any]) -> Origin:
         "tool_name": TOOL_NAME,
         **({"old_text": old_text} if isinstance(old_text, str) and old_text else {}),
     }
+
+
+def _batch(args: Mapping[str, Any]) -> str | None:
+    """The batch that is to be undone; None: the last."""
+    named = args.get("batch") or None
+    if named is not None and not isinstance(named, str):
+        raise InvalidValue(f"`batch` is a text, not {type(named).__name__}", hint="earlier replies have it; or leave it")
+    return named
 
 
 def _wants_tags(operations: tuple[Operation, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -265,6 +266,8 @@ class MemoryManager:
         slot = self._roster.runner(name)
         if slot is None:
             return tool_error(f"no memory provider has a tool {encodable(str(name))!r}")
+        if args is not None and not isinstance(args, Mapping):
+            return tool_error(f"the arguments of {name!r} are one object by name, not {type(args).__name__}")
         if not slot.is_ready:
             return tool_error(f"the memory provider {slot.name!r} is {slot.health.state}: {slot.health.reason}")
         try:

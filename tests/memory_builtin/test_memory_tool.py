@@ -378,3 +378,12 @@ def test_whatever_a_model_sends_is_answered_with_json(memory: BuiltinMemory, arg
     reply = MemoryTool(memory).call(args)
     reply.encode("utf-8")
     assert isinstance(json.loads(reply)["success"], bool)
+
+
+@pytest.mark.parametrize("batch", [1, [{}], {"a": 1}, ["x"], True])
+def test_a_batch_to_undo_that_is_no_text_is_refused_in_words(call: Call, batch: Any) -> None:
+    call(action="add", content="stays")
+    reply = call(action="undo", batch=batch)
+    assert reply["success"] is False
+    assert "`batch` is a text" in reply["error"]
+    assert call(action="list")["targets"]["memory"]["entry_count"] == 1

@@ -42,6 +42,13 @@ def test_a_providers_tool_never_takes_the_place_of_a_built_in_one(manage: Manage
     assert "zzz" in json.loads(manager.handle_tool_call("zzz", {}))["error"]
 
 
+@pytest.mark.parametrize("args", ["add", 7, 1.5, [["action", "add"]], ["x"], b"x", True])
+def test_arguments_that_are_no_object_are_answered_and_no_failure_of_the_provider(manage: Manage, args: Any) -> None:
+    manager = manage(Builtin())
+    assert "object" in json.loads(manager.handle_tool_call("memory", args))["error"]
+    assert manager.status().providers[0].failures == 0
+
+
 def test_the_first_of_two_providers_has_the_name(manage: Manage) -> None:
     """Built-in memory is first even if it is registered last."""
     one, two = (
