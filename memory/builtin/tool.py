@@ -202,7 +202,9 @@ def _batch(args: Mapping[str, Any]) -> str | None:
     """The batch that is to be undone; None: the last."""
     named = args.get("batch") or None
     if named is not None and not isinstance(named, str):
-        raise InvalidValue(f"`batch` is a text, not {type(named).__name__}", hint="earlier replies have it; or leave it")
+        raise InvalidValue(
+            f"`batch` is a text, not {type(named).__name__}", hint="earlier replies have it; or leave it"
+        )
     return named
 
 

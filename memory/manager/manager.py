@@ -261,7 +261,7 @@ class MemoryManager:
         """Whether a provider runs that tool."""
         return self._roster.runner(name) is not None
 
-    def handle_tool_call(self, name: str, args: dict[str, Any] | None, **facts: Any) -> str:
+    def handle_tool_call(self, name: str, args: object, **facts: Any) -> str:
         """Run a tool of a provider; the result is always one JSON document, an error in it where there was one."""
         slot = self._roster.runner(name)
         if slot is None:
