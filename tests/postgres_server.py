@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 VARIABLE = "HERMES_STATE_TEST_POSTGRES"
 # Where Debian keeps the server's programs, off the path.
@@ -43,11 +43,12 @@ _running: dict[str, Callable[[], None]] = {}
 
 
 @contextmanager
-def server(*, own: bool = False) -> Iterator[str]:
+def server(*, own: bool = False, settings: Sequence[str] = ("fsync=off", "max_connections=120")) -> Iterator[str]:
     """The URL of an empty database, owned by an ordinary role.
 
     Args:
         own: start one in any case, to be restarted or broken.
+        settings: of the server, beside where it listens.
     """
     if (given := os.environ.get(VARIABLE)) and not own:
         yield given
@@ -70,8 +71,8 @@ def server(*, own: bool = False) -> Iterator[str]:
             "--locale=C",
             **identity,
         )
-        settings = f"-p {port} -k {folder} -h 127.0.0.1 -c fsync=off -c max_connections=120"
-        start = ("-D", folder / "data", "-l", folder / "log", "-w", "-o", settings, "start")
+        options = " ".join([f"-p {port} -k {folder} -h 127.0.0.1", *(f"-c {setting}" for setting in settings)])
+        start = ("-D", folder / "data", "-l", folder / "log", "-w", "-o", options, "start")
         _run(found / "pg_ctl", *start, **identity)
         url = f"postgresql+psycopg://hermes@127.0.0.1:{port}/hermes"
         _running[url] = lambda: _run(
