@@ -1,6 +1,6 @@
 """How well searches find what was said: ours, the peer's and a plain BM25, on public conversations with questions.
 
-    python benchmarks/retrieval.py DATA_DIR [--peer PYTHON] [--one-store] [--no-dates] [--no-speakers]
+    python benchmarks/retrieval.py DATA_DIR [--peer PYTHON] [--db URL] [--one-store] [--no-dates] [--no-speakers]
 
 DATA_DIR holds `locomo-dev.json` (conversations of many sessions; a question's gold is the turns that answer it) and
 `cjk-questions-dev.json` (paragraphs; gold is one paragraph). Each session is a conversation of ours and each turn a
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -145,12 +146,17 @@ def together(name: str, collections: Sequence[Collection]) -> Collection:
 
 
 class Ours:
-    """This project."""
+    """This project.
 
-    def __init__(self, collection: Collection, folder: Path) -> None:
+    Args:
+        database: the URL of a database of a server, in which every collection is a new store; None: a file.
+    """
+
+    def __init__(self, collection: Collection, folder: Path, database: str | None = None) -> None:
         from hermes_state import SessionDB
 
-        self._db = SessionDB.open(folder / "ours.db", synchronous="NORMAL")
+        place = folder / "ours.db" if database is None else f"{database}?store=retrieval-{uuid.uuid4().hex}"
+        self._db = SessionDB.open(place, synchronous="NORMAL")
         self._keys: dict[int, str] = {}
         self._names: dict[str, str] = {}
         for name, turns in collection.conversations.items():
@@ -364,6 +370,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?", help="folder with the data")
     parser.add_argument("--peer", metavar="PYTHON", help="interpreter with the peer installed")
+    parser.add_argument("--db", metavar="URL", help="measure ours in this PostgreSQL database, too")
     parser.add_argument("--only-ours", action="store_true", help="leave out plain BM25")
     parser.add_argument("--one-store", action="store_true", help="all LoCoMo conversations in one store")
     parser.add_argument("--no-dates", action="store_true", help="store turns without the time they were said")
@@ -377,6 +384,8 @@ def main() -> int:
     if options.data is None:
         parser.error("which folder holds the data?")
     sides: dict[str, Any] = {"ours": Ours}
+    if options.db:
+        sides["PostgreSQL"] = lambda collection, folder: Ours(collection, folder, options.db)
     if not options.only_ours:
         sides["plain BM25"] = PlainBm25
     if options.peer:
