@@ -212,6 +212,7 @@ RESTORE: Shape = {
     "secrets": {"<path>": ["text"]},
     "notices": ["text"],
     "recovered": [{"archive": "text", "home": "text", "kept": "text or null"}],
+    "store": "text or null",
 }
 RECORDS: dict[str, Shape] = {
     "Session": SESSION,

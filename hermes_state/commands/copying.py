@@ -48,7 +48,7 @@ def copy_command(invocation: Invocation, source: str, target: str, merge: bool) 
 
     with (
         SessionDB.open(_place(source), read_only=True) as there,
-        SessionDB.open(_place(target), synchronous="NORMAL") as here,
+        SessionDB.open(_place(target)) as here,
     ):
         with progress(invocation, "copying") as tell:
             report = copy_store(there.engine, here.engine, merge=merge, progress=tell)

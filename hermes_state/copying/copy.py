@@ -200,6 +200,17 @@ class _Copy:
         self.report.source_digest, self.report.target_digest = _digest(self._reading), _digest(target)
 
 
+def refuse_content(engine: Engine) -> None:
+    """Refuse a store that could not be filled.
+
+    Raises:
+        StoreNotEmpty: it has content.
+    """
+    with engine.read() as connection:
+        if any(_has_rows(connection)):
+            raise StoreNotEmpty(engine.shown, hint="give an empty one")
+
+
 def _digest(connection: Connection) -> Digest:
     return digests(StoreContent(connection)).combined()
 

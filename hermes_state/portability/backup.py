@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
-from hermes_state.portability import apart, databases, external, hints, redacting
+from hermes_state.home import STORE_NAME
+from hermes_state.portability import apart, databases, elsewhere, external, hints, redacting
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -45,6 +46,8 @@ class Wanted:
         secrets: what happens to keys and passwords.
         include, exclude: patterns for this backup; see `rules`.
         external: files and folders outside of the home that belong to it, below the user's home folder.
+        store: the URL or file of a store that the home uses in the place of its own; "": its own. Its content is in
+            the archive as the home's own store.
     """
 
     quick: bool = False
@@ -53,6 +56,7 @@ class Wanted:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     external: tuple[Path, ...] = ()
+    store: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,6 +179,7 @@ class HomeReading:
         self.roots: dict[str, tuple[Path, Collection]] = {}
         self.copies: dict[str, databases.Copy] = {}
         self.raw: dict[str, Path] = {}
+        self.elsewhere: dict[str, Path] = {}  # members that are not read where the home would have them
         self.redacted: dict[str, Redacted] = {}
         self.redactions: dict[str, Redaction | None] = {}
         self.secrets_left_out: list[str] = []
@@ -188,6 +193,8 @@ class HomeReading:
         rules = Rules.of_home(self.home, include=self.wanted.include, exclude=exclude)
         skip = (self.stage, self.target)
         self.roots[HOME_ROOT] = (self.home, collect(self.home, rules, skip=skip))
+        if self.wanted.store:
+            self._take_store(self.roots[HOME_ROOT][1])
         chosen = external.paths(self.home, self.wanted.external)
         for path, reason in chosen.refused:
             self.report.facts.setdefault("external_refused", []).append({"path": str(path), "reason": reason})
@@ -201,11 +208,16 @@ class HomeReading:
         self.total = sum(found.size for _, collection in self.roots.values() for found in collection.found)
         self._copy_databases()
 
+    def _take_store(self, collection: Collection) -> None:
+        self._step("copying the store")
+        self.elsewhere[f"{HOME_ROOT}/{STORE_NAME}"] = place = self.stage / "store.db"
+        elsewhere.take_along(self.wanted.store, place, collection)
+
     def _find_kept(self, root: str, base: Path, collection: Collection) -> None:
         """Note what need not be read."""
         for found in collection.found if self.kept is not None else ():
             name = f"{root}/{found.path}"
-            if found.kind is not Kind.FILE or name in self.redacted or self.kept is None:
+            if found.kind is not Kind.FILE or name in self.redacted or name in self.elsewhere or self.kept is None:
                 continue
             if self.kept.keeps(name, base / found.path, is_database=found.is_database):
                 self.unread.add(name)
@@ -244,7 +256,8 @@ class HomeReading:
         held = own_files()
         for root, (base, collection) in self.roots.items():
             for found in [found for found in collection.found if found.is_database]:
-                name, source = f"{root}/{found.path}", base / found.path
+                name = f"{root}/{found.path}"
+                source = self.elsewhere.get(name, base / found.path)
                 if name in self.unread:
                     continue
                 self._step(f"copying {found.path}")

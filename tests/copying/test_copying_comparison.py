@@ -82,10 +82,8 @@ def test_the_digest_is_the_documented_one(source: SessionDB) -> None:
     def sha(raw: bytes) -> bytes:
         return hashlib.sha256(raw).digest()
 
-    at = '"2026-01-01T12:00:00+00:00"'
-    message = sha(
-        b'{"content":"\\u8336","created_at":' + at.encode() + b',"position":0,"role":"user","type":"message"}'
-    )
+    at = b'"2026-01-01T12:00:00+00:00"'
+    message = sha(b'{"content":"\\u8336","created_at":' + at + b',"position":0,"role":"user","type":"message"}')
     line = {"id": "a", "messages": 1, "source": "cli", "started_at": json.loads(at), "type": "session"}
     session = sha(json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" + message)
     whole = sha(b"hermes-state-content 1\n" + sha(session) + sha(b"") + sha(b"")).hex()

@@ -94,7 +94,7 @@ def test_the_copy_lives_on(source: SessionDB, target: SessionDB) -> None:
 
 
 @pytest.mark.parametrize("fresh", ["sqlite"], indirect=True)
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sessions=st.lists(store_strategies.session, max_size=4), history=store_strategies.acts)
 def test_any_history_survives_the_move_there_and_back(
     fresh: Callable[[], str], other_fresh: Callable[[], str], sessions: list[Any], history: list[Any]

@@ -97,6 +97,17 @@ def limits(*, trust_size: bool) -> Limits:
     return Limits(ratio=None) if trust_size else Limits()
 
 
+def store_elsewhere(invocation: Invocation) -> str:
+    """The store that `--db` names in the place of the home's own; "": the home's own."""
+    from hermes_state.home import store_path
+
+    if invocation.db is None or (
+        not invocation.is_on_server and invocation.store_path() == store_path(invocation.home_path())
+    ):
+        return ""
+    return invocation.db
+
+
 def keys(identities: tuple[Path, ...], passphrase_file: Path | None) -> Keys:
     """What was given to open an archive. A passphrase is asked for only when it turns out to be needed."""
     from hermes_state.portability.crypt import Keys

@@ -39,6 +39,7 @@ _SHOWN = 8
         "hermes-state backup --to /mnt/usb --keep-daily 7 --keep-weekly 4 --keep-monthly 12",
         "hermes-state backup --repo /mnt/usb/home               # daily: stores what changed",
         "hermes-state backup --no-secrets for-a-friend.tar.zst",
+        "hermes-state backup --db 'postgresql+psycopg://ann@db/hermes?store=team' --to /mnt/usb",
         "hermes-state backup -r age1ql3z7hjy54pw… --to /mnt/cloud",
     ),
 )
@@ -79,18 +80,20 @@ def backup_command(
     be read.
 
     With --repo it becomes a snapshot in a repository, which stores what changed since the last one; see `repo`.
+
+    With --db the content of that store is in the archive, as it is at one moment, in the place of the home's own.
     """
     if repo is not None:
         from hermes_state.commands.repo import saving
 
         saving.refuse_others({"output": output, "folder": folder, "force": force, **chosen})
-        saved = saving.save(invocation, repo, _wanted(chosen), level=level, jsonl=jsonl)
+        saved = saving.save(invocation, repo, _wanted(invocation, chosen), level=level, jsonl=jsonl)
         _tell_and_finish(invocation, saved.backup, quiet=invocation.json or jsonl)
         return
     if output is not None and folder is not None:
         raise click.UsageError("give OUTPUT or --to, not both")
     lock = archives.lock(chosen["recipients"], chosen["passphrase_file"])
-    wanted, keep = _wanted(chosen), _keep(chosen)
+    wanted, keep = _wanted(invocation, chosen), _keep(chosen)
     if folder is None and not keep.is_everything:
         raise click.UsageError("--keep goes with --to DIR")
     home = invocation.home_path()
@@ -157,7 +160,7 @@ class _Place:
         return prune(self.folder.absolute(), self.label, keep)
 
 
-def _wanted(chosen: dict[str, Any]) -> Wanted:
+def _wanted(invocation: Invocation, chosen: dict[str, Any]) -> Wanted:
     from hermes_state.portability.backup import Wanted
     from hermes_state.portability.secrets import Policy
 
@@ -171,6 +174,7 @@ def _wanted(chosen: dict[str, Any]) -> Wanted:
         include=chosen["include"],
         exclude=chosen["exclude"],
         external=chosen["also"],
+        store=archives.store_elsewhere(invocation),
     )
 
 

@@ -37,6 +37,7 @@ _SHOWN = 10
         "hermes-state restore hermes-backup-2026-01-31.zip     # a backup that Hermes made",
         "hermes-state restore old-laptop.tar.zst --merge       # its sessions and memories into this home",
         "hermes-state restore --repo /mnt/usb/home latest      # a snapshot of a repository",
+        "hermes-state restore backup.tar.zst --db 'postgresql+psycopg://ann@db/hermes?store=team'",
         "hermes-state restore --recover                        # after a crash in the middle",
     ),
 )
@@ -89,6 +90,8 @@ def restore_command(
 
     Backups (zip) and profile exports (tar.gz) of Hermes are restored too; they carry no digests. With --repo, ARCHIVE
     is a snapshot of a repository: the beginning of its id, or `latest`, which is also the default.
+
+    With --db the store goes into that one, which must be empty, and not into the home.
     """
     home = (into or invocation.home_path()).expanduser().absolute()
     if recover:
@@ -99,6 +102,9 @@ def restore_command(
     if archive is None:
         raise click.UsageError("restore what? Give an archive, or --repo DIR")
     asked = _asked(chosen)
+    store = archives.store_elsewhere(invocation)
+    if store:
+        _refuse_with_store(store, merge=merge, live=asked.live)
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
     if merge:
         _merge(invocation, archive, home, asked, keys, limits, jsonl=jsonl, dry_run=dry_run)
@@ -110,12 +116,37 @@ def restore_command(
             result = restore.plan(archive, home, asked, keys=keys, limits=limits)
         else:
             result = restore.restore(archive, home, asked, keys=keys, limits=limits, progress=tell)
+    placed = _place_store(result, store) if store and not dry_run else None
     if invocation.json or jsonl:
-        give(invocation, shape(result, dry_run=dry_run), jsonl=jsonl)
+        give(invocation, shape(result, dry_run=dry_run) | {"store": placed}, jsonl=jsonl)
     else:
         _tell(invocation, result, dry_run=dry_run)
+        if placed is not None:
+            invocation.say(f"  the store: {one_line(placed)}")
     if result.is_partial and not dry_run:
         raise _partial(result)
+
+
+def _refuse_with_store(store: str, *, merge: bool, live: bool) -> None:
+    """What can't be put elsewhere; told before anything is changed."""
+    from hermes_state.portability.elsewhere import refuse_full
+
+    if merge or live:
+        raise click.UsageError(
+            f"--db and --{'merge' if merge else 'live'} don't go together; restore into an empty folder,"
+            " then `hermes-state copy --merge`"
+        )
+    refuse_full(store)
+
+
+def _place_store(result: Restored, store: str) -> str:
+    """Move the store of the restored home to where it is wanted; the address it has there."""
+    from hermes_state.home import STORE_NAME
+    from hermes_state.portability.elsewhere import give as give_store
+
+    if STORE_NAME not in result.prepared:
+        raise PartialSuccess("restored, but no sound store was in the archive, so nothing went into the one of --db")
+    return give_store(result.home / STORE_NAME, store).target
 
 
 def _asked(chosen: dict[str, Any]) -> Asked:
