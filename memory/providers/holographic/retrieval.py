@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from memory.providers.holographic.store import FactStore
 
 # Candidates whose texts and vectors are looked at: the best ones by what the index knows of them.
-WEIGHED = 80
+WEIGHED = 60
 DEFAULT_MIN_TRUST = 0.3
 # Similarity to an entity, as a part of what a fact about it has, from which on it is about it.
 _HAS = 0.5
