@@ -93,7 +93,8 @@ class StoreContent:
 
     def _messages(self, pks: Sequence[int]) -> Iterator[Any]:
         query = select(messages).where(_m.session_pk.in_(pks)).order_by(_m.session_pk, _m.position)
-        yield from self._connection.execute(query.execution_options(yield_per=_FETCH))
+        with self._connection.execute(query.execution_options(yield_per=_FETCH)) as rows:
+            yield from rows
 
     def _session_lines(self, pks: Sequence[int]) -> list[tuple[int, Line]]:
         query = select(sessions, _parent.c.id.label("parent_id"), system_prompts.c.sha256)
@@ -152,11 +153,11 @@ class StoreContent:
         e, a = entities.c, entity_aliases.c
         query = select(e.folded, e.name, a.folded.label("alias"), a.name.label("written"))
         query = query.outerjoin(entity_aliases, a.entity_pk == e.pk).order_by(e.folded, a.folded)
-        rows = self._connection.execute(query.execution_options(yield_per=_FETCH))
-        for (folded, name), found in groupby(rows, attrgetter("folded", "name")):
-            aliases = [[row.alias, row.written] for row in found if row.alias is not None]
-            line = {"type": "entity", "folded": folded, "name": name}
-            yield line | ({"aliases": aliases} if aliases else {})
+        with self._connection.execute(query.execution_options(yield_per=_FETCH)) as rows:
+            for (folded, name), found in groupby(rows, attrgetter("folded", "name")):
+                aliases = [[row.alias, row.written] for row in found if row.alias is not None]
+                line = {"type": "entity", "folded": folded, "name": name}
+                yield line | ({"aliases": aliases} if aliases else {})
 
 
 def _fact_line(row: Any, about: list[str]) -> Line:

@@ -14,8 +14,10 @@ from sqlalchemy import bindparam, func, insert, select, update
 from hermes_state.activity import Tail, tails
 from hermes_state.copying.keys import PROMPTS, SESSIONS, find
 from hermes_state.copying.mark import Mark
+from hermes_state.copying.streaming import batches
 from hermes_state.copying.tables import SESSION_REFERENCES
 from hermes_state.engine.ids import MessageIds
+from hermes_state.errors import Conflict
 from hermes_state.packing import pack
 from hermes_state.schema import messages, sessions, store_state
 
@@ -62,14 +64,14 @@ class Conversations:
 
     def add_sessions(self) -> None:
         """Every session that is not there, without what it says of others."""
-        query = select(sessions).order_by(_c.pk).execution_options(yield_per=_BATCH)
-        for rows in self._source.execute(query).mappings().partitions(_BATCH):
-            with self._target.write() as connection:
-                here = find(connection, SESSIONS, [(row["id"],) for row in rows])
-                new = [self._bare(connection, row) for row in rows if (row["id"],) not in here]
-                if new:
-                    connection.execute(insert(sessions), new)
-                    self.sessions_added += len(new)
+        with batches(self._source, select(sessions).order_by(_c.pk), _BATCH) as found:
+            for rows in found:
+                with self._target.write() as connection:
+                    here = find(connection, SESSIONS, [(row["id"],) for row in rows])
+                    new = [self._bare(connection, row) for row in rows if (row["id"],) not in here]
+                    if new:
+                        connection.execute(insert(sessions), new)
+                        self.sessions_added += len(new)
 
     def _bare(self, target: Connection, row: Any) -> Row:
         self._keys.learn(target, PROMPTS, [row["system_prompt_pk"]])
@@ -80,18 +82,28 @@ class Conversations:
 
     def add_messages(self, progress: Progress) -> None:
         """Every message behind the mark, which moves with them."""
-        total = self._source.execute(select(func.count()).select_from(messages)).scalar_one()
+        count = select(func.count()).select_from(messages)
+        total = self._source.execute(count).scalar_one()
+        before = self._source.execute(count.where(_m.id <= self._mark.through)).scalar_one()
         query = select(messages).where(_m.id > self._mark.through).order_by(_m.id)
-        before = self._source.execute(
-            select(func.count()).select_from(messages).where(_m.id <= self._mark.through)
-        ).scalar_one()
-        for rows in self._source.execute(query.execution_options(yield_per=_BATCH)).mappings().partitions(_BATCH):
-            with self._target.write() as connection:
-                self._add(connection, rows)
-            self.messages_added += len(rows)
-            progress(before + self.messages_added, total)
+        with batches(self._source, query, _BATCH) as found:
+            for rows in found:
+                with self._target.write() as connection:
+                    self._add(connection, rows)
+                self.messages_added += len(rows)
+                progress(before + self.messages_added, total)
+
+    def _refuse_others(self, target: Connection) -> None:
+        """Nobody else may write to a store that is being filled: what it says of itself would not hold."""
+        newest = target.execute(select(func.coalesce(func.max(_m.id), 0))).scalar_one()
+        if Mark.read(target) != self._mark or newest > self._mark.newest:
+            raise Conflict(
+                f"somebody else writes to {self._target.shown} while it is being filled",
+                hint="wait until the copy is done; or copy into a store that nobody uses yet",
+            )
 
     def _add(self, target: Connection, rows: Sequence[Any]) -> None:
+        self._refuse_others(target)
         self._keys.learn(target, SESSIONS, [row["session_pk"] for row in rows])
         ids = MessageIds(target)
         is_packed = self._target.dialect == "sqlite"
@@ -108,15 +120,26 @@ class Conversations:
         self._mark.write(target)
 
     def link(self) -> None:
-        """Give every session its title, parent, conversation and counters, in one transaction."""
+        """Give every session its title, parent, conversation and counters, in one transaction.
+
+        Raises:
+            Conflict: the target has sessions that the source has not.
+        """
         tail = tails(self._source)
+        count = select(func.count()).select_from(sessions)
         with self._target.write() as connection:
+            self._refuse_others(connection)
+            if connection.execute(count).scalar_one() > self._source.execute(count).scalar_one():
+                raise Conflict(
+                    f"{self._target.shown} has sessions that the source does not have, or not any more",
+                    hint="copy into another store",
+                )
             connection.execute(update(sessions).values(title=None, is_tip=False))
-            query = select(sessions).order_by(_c.pk).execution_options(yield_per=_BATCH)
-            for rows in self._source.execute(query).mappings().partitions(_BATCH):
-                self._keys.learn(connection, SESSIONS, _keys_in(rows, "pk", "parent_pk", "conversation_pk"))
-                self._keys.learn(connection, PROMPTS, _keys_in(rows, "system_prompt_pk"))
-                connection.execute(_SET, [self._linked(row, tail.get(row["pk"], Tail())) for row in rows])
+            with batches(self._source, select(sessions).order_by(_c.pk), _BATCH) as found:
+                for rows in found:
+                    self._keys.learn(connection, SESSIONS, _keys_in(rows, "pk", "parent_pk", "conversation_pk"))
+                    self._keys.learn(connection, PROMPTS, _keys_in(rows, "system_prompt_pk"))
+                    connection.execute(_SET, [self._linked(row, tail.get(row["pk"], Tail())) for row in rows])
 
     def _linked(self, row: Any, tail: Tail) -> Row:
         values = {f"new_{name}": value for name, value in row.items() if name not in ("pk", "id")}

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, func, insert, select, tuple_, update
 
 from hermes_state.codec import clean
 from hermes_state.copying.keys import chunks
+from hermes_state.copying.streaming import batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,12 +47,13 @@ class Table:
         """All rows, a batch in a transaction; what an earlier run brought in is found there."""
         self._holds_nul = target.dialect == "sqlite"
         order = list(self._table.primary_key.columns)
-        query = select(self._table).order_by(*order).execution_options(yield_per=_BATCH)
+        query = select(self._table).order_by(*order)
         if self._kept.left_out:
             query = query.where(self._table.c[self._kept.key[0]].not_in(self._kept.left_out))
-        for rows in self._source.execute(query).mappings().partitions(_BATCH):
-            with target.write() as connection:
-                self._place(connection, [dict(row) for row in rows])
+        with batches(self._source, query, _BATCH) as found:
+            for rows in found:
+                with target.write() as connection:
+                    self._place(connection, [dict(row) for row in rows])
         if self._kept.later is not None:
             self._refer(target)
 
@@ -129,14 +131,15 @@ class Table:
         set_it = (
             update(self._table).where(own == bindparam("own"), other.is_(None)).values({column: bindparam("other")})
         )
-        query = select(own, other).where(other.is_not(None)).order_by(own).execution_options(yield_per=_BATCH)
-        for rows in self._source.execute(query).partitions(_BATCH):
-            with target.write() as connection:
-                self._keys.learn(connection, named, [key for row in rows for key in row])
-                pairs = [(self._keys.of(named, row[0]), self._keys.of(named, row[1])) for row in rows]
-                values = [{"own": one, "other": two} for one, two in pairs if one is not None and two is not None]
-                if values:
-                    connection.execute(set_it, values)
+        query = select(own, other).where(other.is_not(None)).order_by(own)
+        with batches(self._source, query, _BATCH) as found:
+            for rows in found:
+                with target.write() as connection:
+                    self._keys.learn(connection, named, [key for row in rows for key in row.values()])
+                    pairs = [[self._keys.of(named, key) for key in row.values()] for row in rows]
+                    values = [{"own": one, "other": two} for one, two in pairs if one is not None and two is not None]
+                    if values:
+                        connection.execute(set_it, values)
 
 
 def count(connection: Connection, kept: Kept) -> int:

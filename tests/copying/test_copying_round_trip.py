@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 
 from hermes_state import schema
 from hermes_state.check import check
+from hermes_state.copying import conversations
 from hermes_state.copying.content import StoreContent
 from hermes_state.copying.copy import copy_store
 from hermes_state.copying.digest import Digest, digests
@@ -169,6 +170,9 @@ def test_merging_is_by_content_and_both_ways_are_equal(
             report.raise_for_problems()
         assert digest(mine) == digest(theirs)
         assert mine.sessions.count() == source.sessions.count() + 1
+        with theirs.engine.read() as connection:
+            assert connection.execute(select(schema.memories.c.raw).where(schema.memories.c.id == "m1")).scalar()
+            assert connection.execute(select(schema.memory_events.c.position)).scalar() == 3
         again = copied(target, mine, merge=True)
         assert {number.added for number in again.counts.values()} == {0}
 
@@ -214,3 +218,33 @@ def test_a_copy_that_was_cut_off_and_then_written_to_is_refused(source: SessionD
     target.messages.append("a", role="user", content="into the half copy")
     with pytest.raises(Conflict, match="written to since"):
         copied(source, target)
+
+
+def test_a_store_that_somebody_else_writes_to_is_left(
+    source: SessionDB, target: SessionDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversations, "_BATCH", 2)
+    whole_store.add_conversation(source, "a", *"abcdef")
+
+    def append(done: int, total: int) -> None:
+        target.messages.append("a", role="user", content="too early")
+
+    with pytest.raises(Conflict, match="somebody else writes"):
+        copy_store(source.engine, target.engine, progress=append)
+
+
+def test_two_copies_at_once_do_not_mix(source: SessionDB, target: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversations, "_BATCH", 2)
+    whole_store.add_conversation(source, "a", *"abcdef")
+    reports: list[CopyReport] = []
+    begun: list[int] = []
+
+    def second(done: int, total: int) -> None:
+        if not begun:
+            begun.append(done)
+            reports.append(copied(source, target))
+
+    with pytest.raises(Conflict):
+        copy_store(source.engine, target.engine, progress=second)
+    assert reports[0].is_equal
+    assert exported(target) == exported(source)

@@ -68,7 +68,15 @@ def _rows(connection: Any) -> dict[Any, list[dict[str, Any]]]:
         ],
         schema.memory_tags: [{"memory_pk": 51, "tag": "taste"}],
         schema.memory_events: [
-            {"memory_pk": 51, "batch": "b", "action": "add", "at": 5, "after": "likes 茶", "origin": '{"by":"x"}'}
+            {
+                "memory_pk": 51,
+                "batch": "b",
+                "action": "add",
+                "at": 5,
+                "position": 3,
+                "after": "likes 茶",
+                "origin": '{"by":"x"}',
+            }
         ],
         schema.memory_proposals: [{"id": "pr", "requested_at": 4, "operations": "[]"}],
         schema.memory_outbox: [
