@@ -12,6 +12,7 @@ HermesStateError
     ├── MemoryFull                        36   the change would pass the limit
     ├── AmbiguousMatch                    37   a text fits several entries
     ├── EntryNotFound                     38   a text or id fits no entry
+    │   └── NothingWaits                       no write with that id waits for approval
     ├── UnsafeMemory                      39   the text reads like an attack on the agent
     ├── MemoryBusy                        40   another process is writing the memory file
     ├── MemoryWriteFailed                 41   a memory file could not be written; it is as it was
@@ -165,12 +166,24 @@ class EntryNotFound(MemoryFault):
 
     exit_code = 38
 
-    def __init__(self, text: str, nearest: Sequence[str] = ()) -> None:
+    def __init__(self, text: str, nearest: Sequence[str] = (), *, message: str = "", hint: str = "") -> None:
         super().__init__(
-            f"no entry fits {text!r}; nothing was changed", hint="list the entries and use their exact text"
+            message or f"no entry fits {text!r}; nothing was changed",
+            hint=hint or "list the entries and use their exact text",
         )
         self.text = text
         self.nearest = tuple(nearest)
+
+
+class NothingWaits(EntryNotFound):
+    """No write with this id waits for approval."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            name,
+            message=f"no write with the id {name!r} waits; nothing was changed",
+            hint="`hermes-state memory approve` lists what waits",
+        )
 
 
 class UnsafeMemory(MemoryFault):
@@ -180,7 +193,10 @@ class UnsafeMemory(MemoryFault):
 
     def __init__(self, rule: str, excerpt: str, *, intent: str = "") -> None:
         why = f" ({intent})" if intent else ""
-        super().__init__(f"refused by the rule {rule!r}{why}: {excerpt!r}; nothing was changed")
+        super().__init__(
+            f"refused by the rule {rule!r}{why}: {excerpt!r}; nothing was changed",
+            hint="say what is so, not what the agent is to do",
+        )
         self.rule = rule
         self.excerpt = excerpt
         self.intent = intent

@@ -33,7 +33,7 @@ def common_options() -> list[click.Parameter]:
     """Fresh copies of the options that every command takes."""
     return [
         CommonOption("--home", metavar="DIR", help="The agent home. Default: $HERMES_HOME, else ~/.hermes."),
-        CommonOption("--db", metavar="URL", help="The store itself: a file or sqlite:///… instead of the home's."),
+        CommonOption("--db", metavar="URL", help="The store: a file, sqlite:///… or postgresql://…"),
         CommonOption("--json", is_flag=True, help="One JSON document on stdout; errors as JSON on stderr."),
         CommonOption(
             "--no-color", "no_color", is_flag=True, help="No colours. NO_COLOR in the environment says the same."

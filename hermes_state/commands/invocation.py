@@ -124,6 +124,7 @@ class Invocation:
     def note(self, line: str) -> None:
         """A word about it, on stderr. Silent with --json, where stderr carries errors and events only."""
         if not self.json:
+            sys.stdout.flush()  # in a file that takes both, what was said first stands first
             color = is_terminal(sys.stderr) and not is_plain(no_color=self.no_color)
             write(sys.stderr, click.style(line, dim=True), color=color)
 

@@ -1,20 +1,28 @@
-"""`docs/cli.md`, made from the commands themselves: `python -m hermes_state.commands.reference > docs/cli.md`."""
+"""`docs/cli.md`, made from the commands themselves: `python -m hermes_state.commands.reference > docs/cli.md`.
+
+Besides the commands of `hermes_state.commands` it tells those that this distribution registers as entry points; a
+command of any other distribution is never on the page. A package that brings commands keeps the shapes of their JSON in
+`PACKAGE.commands.contract` and its errors in modules that are called `errors` or `failures`.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from importlib import import_module
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hermes_state.commands import PROGRAM, failures
 from hermes_state.commands.command import Command, CommonOption
 from hermes_state.commands.contract import ERROR, RECORDS, SHAPES
-from hermes_state.commands.registry import OURS, load
+from hermes_state.commands.registry import GROUP, OURS, load
 from hermes_state.errors import HermesStateError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _INTRODUCTION = """\
 <!-- Made by `python -m hermes_state.commands.reference > docs/cli.md`; a test fails when it is stale. -->
@@ -41,6 +49,7 @@ Data goes to stdout and words go to stderr, so that a pipe carries only what was
 | `HERMES_HOME` | The agent home, where `--home` does not say another. |
 | `NO_COLOR` | No colours, as `--no-color`. |
 | `PAGER`, `LESS` | The pager of `sessions show` and its options; `LESS` is `FRX` unless it is set. |
+| `HERMES_STATE_MODEL`, `HERMES_STATE_API_KEY` | The model of `chat` and its key. |
 | `HERMES_STATE_COMMANDS` | Which other packages' commands are offered, separated by commas; empty for none. |
 | `HERMES_STATE_TRACEBACK` | Set to anything: an unexpected error also tells where it happened. |
 """
@@ -77,17 +86,46 @@ _SIGNALS = (
 
 def reference() -> str:
     """The whole page."""
-    parts = [_INTRODUCTION, *(_family(name, load(place)) for name, place in OURS.items()), _records(), _exit_codes()]
+    places = OURS | registered()
+    sections = [_family(name, load(place)) for name, place in places.items()]
+    parts = [_INTRODUCTION, *sections, _records(), _exit_codes(_packages(places))]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
+def registered() -> dict[str, str]:
+    """The commands that this distribution brings as entry points: name to place, by name."""
+    found = distribution(PROGRAM).entry_points.select(group=GROUP)
+    return {point.name: point.value for point in sorted(found, key=lambda point: point.name)}
+
+
+def shapes_of(places: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The JSON of all commands, ours first."""
+    shapes = dict(SHAPES)
+    for package in _packages(places)[1:]:
+        shapes |= import_module(f"{package}.commands.contract").SHAPES
+    return shapes
+
+
+def _packages(places: Mapping[str, str]) -> list[str]:
+    """The packages that commands come from, ours first."""
+    return list(dict.fromkeys(place.partition(".")[0] for place in places.values()))
+
+
 def _family(name: str, command: click.Command) -> str:
+    return "\n".join(_sections("##", (name,), command))
+
+
+def _sections(level: str, path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+    """The section of a command; of a group what it is for and the sections of its commands."""
     if not isinstance(command, click.Group):
-        return _section("##", (name,), command)
+        yield _section(level, path, command)
+        return
+    yield f"{level} {' '.join(path)}\n\n{_prose(command)}\n"
     context = click.Context(command)
-    members = ((sub, command.get_command(context, sub)) for sub in command.list_commands(context))
-    sections = [_section("###", (name, sub), found) for sub, found in members if found is not None]
-    return "\n".join([f"## {name}\n\n{_prose(command)}\n", *sections])
+    for name in command.list_commands(context):
+        found = command.get_command(context, name)
+        if found is not None:
+            yield from _sections(f"{level}#", (*path, name), found)
 
 
 def _section(level: str, path: tuple[str, ...], command: click.Command) -> str:
@@ -97,7 +135,7 @@ def _section(level: str, path: tuple[str, ...], command: click.Command) -> str:
         parts.append("\n".join(("| option | |", "|---|---|", *rows)) + "\n")
     if isinstance(command, Command):
         parts.append("```sh\n" + "\n".join(command.examples) + "\n```\n")
-    for key, shape in SHAPES.items():
+    for key, shape in shapes_of(OURS | registered()).items():
         if key == name or key.startswith(f"{name} --"):
             parts.append(f"`{PROGRAM} {key} --json`:\n\n```json\n{json.dumps(shape, indent=2)}\n```\n")
     return "\n".join(parts)
@@ -139,9 +177,11 @@ def _records() -> str:
     return "\n".join((_RECORDS, *shapes))
 
 
-def _exit_codes() -> str:
+def _exit_codes(packages: list[str]) -> str:
     rows = [f"| {code} | {kind} | {retryable} | {what} |" for code, kind, retryable, what in _OTHERS]
-    for error in sorted(_errors(HermesStateError), key=lambda e: (e.exit_code, e.__name__)):
+    modules = {HermesStateError.__module__}.union(*map(_error_modules, packages[1:]))
+    errors = [error for error in _errors(HermesStateError) if error.__module__ in modules]
+    for error in sorted(errors, key=lambda e: (e.exit_code, e.__name__)):
         kind = error.__new__(error).kind  # by the class alone; most take arguments
         what = (error.__doc__ or "").split("\n")[0]
         rows.append(f"| {error.exit_code} | {kind} | {'yes' if error.retryable else 'no'} | {what} |")
@@ -149,10 +189,16 @@ def _exit_codes() -> str:
     return _ERRORS.format(shape=json.dumps(ERROR)) + "\n".join(rows)
 
 
+def _error_modules(package: str) -> set[str]:
+    """The modules of a package that define its errors, imported."""
+    root = Path(import_module(package).__path__[0])
+    files = [file for name in ("errors.py", "failures.py") for file in root.rglob(name)]
+    return {import_module(".".join((package, *f.relative_to(root).with_suffix("").parts))).__name__ for f in files}
+
+
 def _errors(root: type[HermesStateError]) -> Iterator[type[HermesStateError]]:
-    """The error tree of the store, root first; other packages' errors are theirs to document."""
-    if root.__module__ == HermesStateError.__module__:
-        yield root
+    """The error tree, root first."""
+    yield root
     for child in root.__subclasses__():
         yield from _errors(child)
 

@@ -22,7 +22,7 @@ from hermes_state.errors import InvalidValue
 from hermes_state.schema import memory_proposals
 from memory.builtin.changes import Operation
 from memory.builtin.ledger import origin_of
-from memory.errors import AmbiguousMatch, EntryNotFound, MemoryReadFailed
+from memory.errors import AmbiguousMatch, MemoryReadFailed, NothingWaits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,11 +120,11 @@ class Proposals:
         """The waiting write with this id, or the only one whose id begins so.
 
         Raises:
-            EntryNotFound, AmbiguousMatch: there is none, or there are several.
+            NothingWaits, AmbiguousMatch: there is none, or there are several.
         """
         found = [each for each in self.pending() if each.id.startswith(name.strip().lower())] if name.strip() else []
         if not found:
-            raise EntryNotFound(name)
+            raise NothingWaits(name)
         if len(found) > 1:
             raise AmbiguousMatch(name, [each.id for each in found])
         return found[0]

@@ -356,7 +356,7 @@ class BuiltinMemory:
         """Make a write that waited; its texts are checked anew.
 
         Raises:
-            EntryNotFound, AmbiguousMatch: no write, or several, wait under this id.
+            NothingWaits, AmbiguousMatch: no write, or several, wait under this id.
             InvalidValue: it can't be read.
             As `apply`; it then goes on waiting.
         """
@@ -373,7 +373,7 @@ class BuiltinMemory:
         """Let a write that waited not happen.
 
         Raises:
-            EntryNotFound, AmbiguousMatch: no write, or several, wait under this id.
+            NothingWaits, AmbiguousMatch: no write, or several, wait under this id.
         """
         proposal = self._proposals.get(name)
         self._proposals.decide(proposal, REJECTED)

@@ -19,6 +19,7 @@ from endpoint import Endpoint, Scene, calls, delta, refuses, says
 
 from hermes_state import SessionDB
 from hermes_state.commands import run
+from memory.commands.contract import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +124,7 @@ def test_a_question_from_standard_input_as_json(home: Path, endpoint: Endpoint, 
     code, out, err = once(home, "-q", "-", "--json", stdin="我喜欢乌龙茶\n")
     assert (code, err) == (0, "")
     found = json.loads(out)
+    assert found.keys() == SHAPES["chat --query TEXT"].keys()
     assert found["answer"] == "Noted."
     assert found["tools"] == ["memory"]
     assert found["saved"] == ["user: + 喜欢乌龙茶"]

@@ -110,7 +110,7 @@ def test_search_and_history(cli: Run) -> None:
         (("add", "a\n§\nb"), 2, "invalid_value"),
         (("undo", "nothing"), 38, "entry_not_found"),
         (("history", "nothing"), 38, "entry_not_found"),
-        (("approve", "nothing"), 38, "entry_not_found"),
+        (("approve", "nothing"), 38, "nothing_waits"),
         (("approve", "--reject"), 2, "usage"),
         (("remove", "x", "--archive", "--forget"), 2, "usage"),
         (("list", "--target", "elsewhere"), 2, "usage"),

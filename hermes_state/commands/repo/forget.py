@@ -33,7 +33,7 @@ def forget_command(invocation: Invocation, repository: Path, snapshots: tuple[st
     from hermes_state.portability.repository.snapshots import LATEST, SHOWN, find, forget, id_in
 
     if LATEST in snapshots:  # the one that nobody wants to lose by mistake
-        raise click.UsageError("give the id of the snapshot to forget, not `latest`")
+        raise click.UsageError(f"give the id of the snapshot to forget, not `latest`; `repo list {repository}` has it")
     place = told.opened(repository)
     with locks.shared(place):
         paths = list(dict.fromkeys(find(place, snapshot) for snapshot in snapshots))

@@ -24,7 +24,7 @@ _HERE = "memory.commands.facts"
     },
     examples=(
         'hermes-state memory facts add "Dana maintains the redis cluster"',
-        'hermes-state memory facts search "who looks after redis?"',
+        'hermes-state memory facts search "who maintains redis?"',
         "hermes-state memory facts stats",
     ),
 )

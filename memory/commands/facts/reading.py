@@ -61,7 +61,7 @@ def list_command(invocation: Invocation, category: str | None, min_trust: float,
 @command(
     "search",
     examples=(
-        "hermes-state memory facts search who looks after redis",
+        "hermes-state memory facts search who maintains redis",
         "hermes-state memory facts search 谁负责净值报表 --json",
     ),
 )

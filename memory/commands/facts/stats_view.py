@@ -47,11 +47,11 @@ def _summary(console: Console, path: Path, numbers: FactStatistics) -> None:
     console.print(Text(f"{count(numbers.facts, 'fact')}{about}", style="bold"))
     console.print(Text(str(path), style="dim"))
     rest = [
-        f"{number:,} {word}"
-        for number, word in (
-            (numbers.superseded, "superseded"),
-            (numbers.retrieved, "times recalled"),
-            (numbers.helpful, "helpful marks"),
+        words
+        for number, words in (
+            (numbers.superseded, f"{numbers.superseded:,} superseded"),
+            (numbers.retrieved, f"recalled {count(numbers.retrieved, 'time')}"),
+            (numbers.helpful, f"marked helpful {count(numbers.helpful, 'time')}"),
         )
         if number
     ]
