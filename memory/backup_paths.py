@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hermes_state.portability.external import KNOWN
 from memory.discovery import Discovery
 from memory.errors import MemoryFault, ProviderNotFound
+from memory.raised import named
 from memory.settings import MemorySettings
 from memory.signatures import Adapted
 
@@ -53,7 +54,7 @@ def _asked(home: Path, name: str) -> list[str] | str:
             # Not installed here, so it can't be asked; for these it is known where they keep things.
             answers.append([] if name in KNOWN else error.message)
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything; the reason is kept and reported
-            answers.append(f"{type(error).__name__}: {error}")
+            answers.append(named(error))
 
     thread = threading.Thread(target=ask, name=f"backup_paths {name}", daemon=True)
     thread.start()

@@ -11,6 +11,7 @@ from hermes_state.errors import HermesStateError
 from hermes_state.session_search import SCHEMA as SESSION_SEARCH
 from hermes_state.session_search import SessionSearch
 from memory.agent.tokens import schema_tokens
+from memory.raised import named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +140,7 @@ def _run(tool: Tool, arguments: dict[str, Any]) -> ToolResult:
     except HermesStateError as error:
         return _error(error.message, hint=error.hint)
     except Exception as error:  # noqa: BLE001  a tool may raise anything; the model is told
-        return _error(f"{tool.name} failed: {type(error).__name__}: {error}")
+        return _error(f"{tool.name} failed: {named(error)}")
 
 
 def as_json(answer: Any) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memory.conformance.probe import BICYCLE
 from memory.conformance.subject import SESSION
+from memory.raised import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def _use(instance: Instance, number: int, faults: list[str]) -> None:
             try:
                 call()
             except BaseException as error:  # noqa: BLE001  whatever a provider raises is what is being found out
-                faults.append(f"on another thread `{hook}` raised {type(error).__name__}: {error}")
+                faults.append(f"on another thread `{hook}` raised {named(error)}")
 
 
 CHECKS: tuple[Check, ...] = (several,)

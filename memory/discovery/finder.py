@@ -22,6 +22,7 @@ from memory.discovery.reading import syntax_error
 from memory.discovery.registration import provider_of
 from memory.errors import HostNamesTaken, MemoryFault, ProviderNotFound, ProviderUnavailable
 from memory.host import HOST_NAMES, install
+from memory.raised import named
 from memory.signatures import Adapted
 
 if TYPE_CHECKING:
@@ -183,18 +184,23 @@ class Discovery:
 def _unavailable(candidate: Candidate, error: BaseException) -> ProviderUnavailable:
     found = candidate.found
     hint = found.hint
-    if isinstance(error, SyntaxError):
-        reason = syntax_error(error)
-    else:
-        reason = f"{type(error).__name__}: {error}".rstrip(": ") + _where(error)
+    reason = syntax_error(error) if isinstance(error, SyntaxError) else named(error) + _where(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
         missing = error.name.partition(".")[0]
         needed = [item for item in candidate.requirements if _plain(item).startswith(_plain(missing))]
-        if missing in HOST_NAMES:
+        if module := _named_module(found.name, error.name):
+            hint = f"there is no module {module}: check the name, and where Python looks for it"
+        elif missing in HOST_NAMES:
             hint = f"it needs {error.name!r} of its own host, which is not offered here"
         else:
             hint = f"install what it needs: pip install {' '.join(needed or candidate.requirements) or missing}"
     return ProviderUnavailable(found.name, reason, hint=hint)
+
+
+def _named_module(name: str, missing: str) -> str:
+    """The module of a `module:attribute` that is missing itself; empty when something it imports is."""
+    module = name.partition(":")[0] if ":" in name else ""
+    return module if module == missing or module.startswith(f"{missing}.") else ""
 
 
 def _where(error: BaseException) -> str:

@@ -15,6 +15,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.raised import message_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -98,7 +100,7 @@ class Call:
             return self._value
         if isinstance(self._error, Exception):
             raise self._error
-        raise Raised(str(self._error)) from self._error
+        raise Raised(message_of(self._error)) from self._error
 
     def run(self) -> None:
         """Run it, on the provider's thread."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_state.clock import from_us, now_us
 from memory.manager.latency import Latencies
+from memory.raised import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ class Health:
 
 def describe(error: BaseException) -> str:
     """An error in words, with its type where the words alone say too little."""
-    text = str(error).strip()
+    text = message_of(error)
     return text if type(error).__module__.startswith("memory.") and text else f"{type(error).__name__}: {text}"
 
 

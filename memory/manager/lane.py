@@ -18,6 +18,7 @@ from hermes_state.errors import HermesStateError
 from memory.manager.caller import Busy
 from memory.manager.delivery import PREFETCH
 from memory.manager.outbox import CLAIM_S, TURN_BUDGET_S
+from memory.raised import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -298,7 +299,7 @@ class Lane:
         self._on_failure(delivery, error)
         with self._changed:
             self._not_before = time.monotonic() + min(RETRY_S * 2 ** (delivery.attempts - 1), RETRY_MOST_S)
-        self._settle(delivery, error=f"{type(error).__name__}: {error}")
+        self._settle(delivery, error=named(error))
 
     def _is_at_fault(self, delivery: Delivery) -> bool:
         """Whether a call that failed is given up, so that those behind it can go on."""

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from hermes_state.store import SessionDB
+    from memory.manager.loading import ProviderSource
     from memory.manager.mirror import MirroredChange
-    from memory.manager.roster import ProviderSource
     from memory.manager.slot import Slot
     from memory.manager.status import ShutdownReport
     from memory.provider import TurnAuthor

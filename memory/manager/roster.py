@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from hermes_state.errors import HermesStateError
+from memory.manager.caller import unwrapped
+from memory.manager.loading import load_in_time
 from memory.manager.outbox import waiting
 from memory.manager.slot import Slot
 from memory.manager.starting import Starter, examine
 from memory.manager.status import ProviderStatus
 from memory.manager.tools import ToolTable
+from memory.raised import named
 from memory.signatures import Adapted
 
 if TYPE_CHECKING:
@@ -18,19 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memory.manager.health_book import HealthBook
+    from memory.manager.loading import ProviderSource
     from memory.manager.notices import Notices
     from memory.manager.outbox import Outbox
     from memory.manager.tell import Transcripts
     from memory.settings import MemorySettings
 
 _log = logging.getLogger(__name__)
-
-
-class ProviderSource(Protocol):
-    """Where configured providers come from: `memory.discovery.Discovery`, or a test's own."""
-
-    def load(self, name: str) -> object:
-        """The provider of that name; raises when there is none or it can't be loaded."""
 
 
 class Roster:
@@ -124,13 +121,16 @@ class Roster:
     def load(self, name: str, source: ProviderSource) -> Slot | None:
         """Find a configured provider and take it in; None, and its reason in the status, when it can't be used."""
         try:
-            return self.add(source.load(name), configured_as=name)
+            return self.add(self._loaded(name, source), configured_as=name)
         except Exception as error:  # noqa: BLE001  loading runs a plug-in's code
-            reason = error.message if isinstance(error, HermesStateError) else f"{type(error).__name__}: {error}"
+            reason = error.message if isinstance(error, HermesStateError) else named(unwrapped(error))
             self.absent[name] = ProviderStatus(name=name, configured_as=name, state="unavailable", reason=reason)
             _log.warning("memory provider %s is not used: %s", name, reason)
             self._notices.add(f"memory: {name} is not used: {reason}. See `hermes-state memory status`.")
             return None
+
+    def _loaded(self, name: str, source: ProviderSource) -> object:
+        return load_in_time(source, name, home=self._home, deadline_s=self._settings.initialize_timeout_s)
 
     def start(self, session_id: str, facts: dict[str, Any]) -> None:
         """Start them all for a session."""

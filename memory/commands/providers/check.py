@@ -56,7 +56,7 @@ def check(invocation: Invocation, name: str, only: tuple[str, ...], deadline: fl
     if unknown := [each for each in only if each not in known]:
         raise click.UsageError(f"there is no check {unknown[0]!r}; there are {', '.join(sorted(known))}")
     report = run(
-        _maker(invocation, name),
+        _maker(invocation, name, deadline),
         only=only,
         deadline_s=deadline,
         seed_home=invocation.home_path() if with_config else None,
@@ -69,16 +69,18 @@ def check(invocation: Invocation, name: str, only: tuple[str, ...], deadline: fl
     return None if report.is_conformant else HAS_FINDINGS
 
 
-def _maker(invocation: Invocation, name: str) -> Callable[[], object]:
+def _maker(invocation: Invocation, name: str, deadline_s: float) -> Callable[[], object]:
     """A function that makes the provider; that it can be made at all is proved here."""
     if name == "builtin":
         from memory.builtin import BuiltinMemory, BuiltinProvider
 
         return lambda: BuiltinProvider(BuiltinMemory(Path(os.environ.get("HERMES_HOME", invocation.home_path()))))
     from memory.discovery import Discovery
+    from memory.manager.loading import load_in_time
 
-    discovery = Discovery(invocation.home_path())
-    discovery.load(name)
+    home = invocation.home_path()
+    discovery = Discovery(home)
+    load_in_time(discovery, name, home=home, deadline_s=deadline_s)
     return lambda: discovery.load(name)
 
 

@@ -29,9 +29,12 @@ def loaded(invocation: Invocation, name: str) -> Adapted:
         ProviderUnavailable, ContractBroken: it can't be used, and why.
     """
     from memory.discovery import Discovery
+    from memory.manager.loading import load_in_time
     from memory.signatures import Adapted
 
-    adapted = Adapted(Discovery(invocation.home_path()).load(name))
+    home = invocation.home_path()
+    deadline_s = MemorySettings.load(home).initialize_timeout_s
+    adapted = Adapted(load_in_time(Discovery(home), name, home=home, deadline_s=deadline_s))
     adapted.check()
     return adapted
 

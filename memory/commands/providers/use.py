@@ -10,6 +10,7 @@ from hermes_state.commands.command import command
 from hermes_state.commands.wording import count, listed
 from memory.commands.providers.choosing import loaded, put_in_use
 from memory.provider import is_core_memory_provider
+from memory.settings import MemorySettings
 
 if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
@@ -49,6 +50,9 @@ def use(invocation: Invocation, names: tuple[str, ...]) -> None:
 
 
 def _say_if_away(invocation: Invocation, name: str, provider: Adapted) -> None:
-    if not provider.is_available():
-        why = provider.unavailable_reason() or "it does not say why"
+    from memory.manager.loading import away_because
+
+    home = invocation.home_path()
+    why = away_because(provider, home=home, deadline_s=MemorySettings.load(home).hook_timeout_s)
+    if why:
         invocation.note(f"{name} is not available yet: {why}; `hermes-state memory setup {name}` asks what it needs")
