@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import String, case, cast, func, insert, select, update
 
 from hermes_state.activity import FOLD_EVERY, fold, recount
-from hermes_state.codec import Columns, decode, from_json, says_something
+from hermes_state.codec import Columns, decode, encode, from_json, message_fields, says_something
 from hermes_state.engine.ids import MessageIds
 from hermes_state.errors import InvalidValue, MessageNotFound
 from hermes_state.packing import unpack
@@ -17,7 +17,7 @@ from hermes_state.replay import call_id, call_name
 from hermes_state.schema import messages, sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -61,6 +61,21 @@ _EMPTY: dict[str, Any] = {c.name: None for c in messages.c} | {"state": int(Mess
 def record_of(session_id: str, columns: Columns) -> Message:
     """The record of a message that was just stored, without reading it back."""
     return decode(SimpleNamespace(**(_EMPTY | columns)), session_id)
+
+
+def amend(connection: Connection, message_id: int, given: Mapping[str, Any]) -> Message:
+    """Add detail fields and extras to a stored message."""
+    query = select(messages, sessions.c.id.label("owner")).join(sessions).where(_m.id == message_id)
+    stored = connection.execute(query).mappings().fetchone()
+    if stored is None:
+        raise MessageNotFound(message_id)
+    row = dict(stored)
+    owner = row.pop("owner")
+    message = decode(SimpleNamespace(**row), owner)
+    fields = {**message_fields(message), **given, "extras": {**message.extras, **given.get("extras", {})}}
+    row["details"] = encode(fields, row["created_at"]).get("details")
+    connection.execute(update(messages).where(_m.id == message_id).values(details=row["details"]))
+    return decode(SimpleNamespace(**row), owner)
 
 
 def load_in_order(connection: Connection, session_id: str, ids: Sequence[int]) -> list[Message]:

@@ -279,6 +279,20 @@ class Messages:
 
     # --- editing ------------------------------------------------------------------------------------------------
 
+    def amend(self, message_id: int, *, api_content: Any = None, extras: Mapping[str, Any] | None = None) -> Message:
+        """Add what is known of a message only after it was stored; what it says never changes.
+
+        Args:
+            api_content: the form in which it was sent to the model; None: as it is.
+            extras: further fields; others that it has stay.
+
+        Raises:
+            MessageNotFound: there is no such message.
+        """
+        given = {name: value for name, value in (("api_content", api_content), ("extras", extras)) if value is not None}
+        with self._engine.write() as connection:
+            return edits.amend(connection, message_id, self._fields_of(given))
+
     def rewind(self, session_id: str, *, to_message_id: int | None = None, last: int | None = None) -> Rewind:
         """Take back the end of a transcript: hidden everywhere, until `undo_rewind`.
 

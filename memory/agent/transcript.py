@@ -75,6 +75,13 @@ class Transcript:
             self.load()
         return message
 
+    def amend(self, message: Message, **fields: Any) -> Message:
+        """Add to a stored message what came to be known since; see `Messages.amend`."""
+        amended = self._db.messages.amend(message.id, **fields)
+        self.records = [amended if record.id == message.id else record for record in self.records]
+        self._tokens.pop(message.id, None)
+        return amended
+
     def _store(self, fields: dict[str, Any], also: Callable[[], object] | None) -> Message:
         deadline = time.monotonic() + _COMPRESSION_WAIT_S
         while True:

@@ -17,7 +17,7 @@ from memory.agent.tokens import message_tokens, prompt_tokens
 from memory.context import sanitize
 
 if TYPE_CHECKING:
-    from hermes_state.records import Content
+    from hermes_state.records import Content, Message
     from memory.agent.compression import Compressed
     from memory.agent.model import ApiMessage
     from memory.agent.parts import Parts
@@ -61,7 +61,8 @@ class Turn:
         self._text = text_of(self._content)
         self._number = 0
         self._recall = Recall()
-        self._message_id = 0
+        self._query = ""
+        self._question: Message | None = None
         self._compressed: Compressed | None = None
         self._outcome = Outcome()
         self._reviewing = False
@@ -75,8 +76,8 @@ class Turn:
         self._count()
         self._compress_if_due()
         self._tell_start()
-        self._recall_memory()
         self._store_question()
+        self._recall_memory()
         if not self._converse():
             return self._answer(interrupted=True)
         self._hand_to_memory()
@@ -131,20 +132,23 @@ class Turn:
         parts = self._parts
         parts.memory.on_turn_start(self._number, self._text, model=parts.model.name, platform=parts.platform)
 
-    def _recall_memory(self) -> None:
-        """Ask the memory, unless the message is one that needs no recall."""
+    def _store_question(self) -> None:
+        """The user's message is stored before anybody is asked who may take long, so that no kill loses it."""
         parts = self._parts
-        self._recall = recall(parts.memory, query_for(self._text, parts.transcript), parts.session_id)
+        self._query = query_for(self._text, parts.transcript)
+        self._question = parts.transcript.append(also=self._store_beside, role="user", content=self._content)
+        parts.opening = None
+
+    def _recall_memory(self) -> None:
+        """Ask the memory, unless the message is one that needs no recall; what it adds is kept with the message."""
+        parts = self._parts
+        assert self._question is not None
+        self._recall = recall(parts.memory, self._query, parts.session_id)
+        added = injected(self._content, self._recall.block, parts.settings.recall_placement)
+        if added:
+            parts.transcript.amend(self._question, **added)
         if self._recall.shown:
             parts.surface.recall(self._recall.shown)
-
-    def _store_question(self) -> None:
-        """The user's message is stored before the model is asked, with what recall adds to it."""
-        parts = self._parts
-        added = injected(self._content, self._recall.block, parts.settings.recall_placement)
-        stored = parts.transcript.append(also=self._store_beside, role="user", content=self._content, **added)
-        parts.opening = None
-        self._message_id = stored.id
 
     def _store_beside(self) -> None:
         self._parts.store_session()
@@ -245,7 +249,7 @@ class Turn:
         return Answer(
             text=self._outcome.text,
             session_id=self._parts.session_id,
-            message_id=self._message_id,
+            message_id=self._question.id if self._question else 0,
             recall=self._recall,
             interrupted=interrupted,
             compressed=self._compressed,

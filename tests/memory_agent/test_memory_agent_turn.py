@@ -343,3 +343,18 @@ def test_what_is_sent_has_no_fields_that_are_none_of_a_message(db: SessionDB) ->
         agent.turn("one sentence, to begin with")
         agent.turn("one sentence, to end with")
     assert [sorted(message) for message in model.asked[1].messages] == [["content", "role"]] * 4
+
+
+def test_the_message_is_stored_before_the_memory_is_asked(db: SessionDB) -> None:
+    """Recall may take its whole deadline, and whoever is killed meanwhile has lost nothing he typed."""
+    seen: list[list[tuple[str, Any]]] = []
+
+    class Slow(Recorder):
+        def prefetch(self, query: str, *, session_id: str) -> str:
+            seen.append(said(db, session_id))
+            return super().prefetch(query, session_id=session_id)
+
+    with Agent(db, ScriptedModel(["yes"]), memory=Slow(TEA), settings=IN_USER) as agent:
+        answer = agent.turn("is my tea 乌龙茶 green?")
+    assert seen == [[("user", "is my tea 乌龙茶 green?")]]
+    assert "oolong" in str(db.messages.get(answer.message_id).api_content)

@@ -433,3 +433,16 @@ def test_the_session_row_counts_any_message(db: SessionDB, text: str) -> None:
     db.messages.append(target, role="assistant", content=text, tool_calls=[{"id": "1"}, {"id": "2"}])
     counted = db.sessions.get(target)
     assert (counted.message_count, counted.tool_call_count) == (1, 2)
+
+
+def test_what_is_known_of_a_message_later_is_added_and_what_it_says_stays(db: SessionDB) -> None:
+    session = db.sessions.create(source="cli").id
+    said = db.messages.append(session, role="user", content="升级 redis \ud800", token_count=7, extras={"a": 1})
+    amended = db.messages.amend(said.id, api_content=[{"type": "text", "text": "升级 redis + recall"}], extras={"b": 2})
+    assert amended == db.messages.get(said.id)
+    assert (amended.content, amended.token_count, dict(amended.extras)) == (said.content, 7, {"a": 1, "b": 2})
+    assert amended.api_content == [{"type": "text", "text": "升级 redis + recall"}]
+    assert (amended.position, amended.created_at) == (said.position, said.created_at)
+    assert db.messages.amend(said.id, extras={"a": 3}).extras["a"] == 3
+    with pytest.raises(MessageNotFound):
+        db.messages.amend(said.id + 1_000_000, extras={})
