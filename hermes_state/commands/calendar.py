@@ -37,6 +37,7 @@ def calendar(messages: Mapping[date, int], *, last: date, weeks: int, shades: Se
             day = monday + timedelta(days=weekday)
             level = shade(messages.get(day, 0), most)
             line.append(f"{shades[level]} ", _STYLES[level]) if day <= last else line.append("  ")
+        line.rstrip()
         yield line
     key = Text(" " * _LABEL + "less ", style="dim")
     for mark, style in zip(shades, _STYLES, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from hermes_state import SessionDB
@@ -274,3 +275,14 @@ def test_stats_of_an_empty_store(call: Call, home: Path) -> None:
     shown = call("sessions", "stats")
     assert shown.exit_code == 0
     assert "0 conversations, 0 messages" in shown.stdout
+
+
+def test_the_longest_conversations_keep_their_ids_on_a_narrow_terminal(
+    call: Call, store: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The title gives way; an id that is cut short can't be typed."""
+    monkeypatch.setenv("COLUMNS", "50")
+    shown = click.unstyle(call("sessions", "stats", "--no-color", terminal=True).stdout)
+    longest = shown.partition("Longest conversations\n")[2].splitlines()
+    assert {line.split()[1] for line in longest} <= set(store.values())
+    assert all(line.split()[0].isdigit() and line == line.rstrip() for line in longest)

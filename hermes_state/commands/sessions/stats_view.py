@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hermes_state.commands.calendar import ASCII_SHADES, SHADES, calendar, weeks_that_fit
-from hermes_state.commands.pages import page
+from hermes_state.commands.pages import MOST_ROWS, bar, draws, grid, heading, named, page, rest
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import cut
 from hermes_state.commands.wording import count, listed, local, money, short_number, size
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from hermes_state.records import Usage
     from hermes_state.statistics import Longest, Share, Statistics
 
-_BAR = 24
-_NAME = 28
-_MOST_ROWS = 8
+# Cells that a title gets on the narrowest terminal; ids are never cut.
+_LEAST_TITLE = 16
 
 
 def show(
@@ -71,54 +70,36 @@ def _summary(console: Console, place: str, held: int, numbers: Statistics) -> No
         console.print(Text(listed(rest), style="dim"))
 
 
-def _heading(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold"))
-
-
 def _activity(console: Console, numbers: Statistics) -> None:
-    _heading(console, "Activity")
+    heading(console, "Activity")
     said = {day.date: day.messages for day in numbers.days}
     today = datetime.now().astimezone().date()
     last = max(min(today, max(said)), min(said))
     span_in_weeks = (last - min(said)).days // 7 + 1
     weeks = min(weeks_that_fit(console.width), max(span_in_weeks, 12))
-    for line in calendar(said, last=last, weeks=weeks, shades=SHADES if _draws(console) else ASCII_SHADES):
+    for line in calendar(
+        said, last=last, weeks=weeks, shades=SHADES if draws(console, "".join(SHADES)) else ASCII_SHADES
+    ):
         console.print(line)
-
-
-def _draws(console: Console) -> bool:
-    """Whether blocks can be printed at all."""
-    try:
-        "".join(SHADES).encode(console.encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _bars(console: Console, title: str, shares: Sequence[Share]) -> None:
     if not shares:
         return
-    _heading(console, title)
+    heading(console, title)
     most, total = shares[0].messages or 1, sum(share.messages for share in shares) or 1
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", style="dim", no_wrap=True)
-    for share in shares[:_MOST_ROWS]:
-        bar = Text(("█" if _draws(console) else "#") * max(1, round(_BAR * share.messages / most)), style="cyan")
-        percent = f"{100 * share.messages / total:.0f} %"
-        table.add_row(Text(cut(one_line(share.name), _NAME)), bar, f"{share.messages:,}", percent)
+    table = grid("left", "left", "right", "right")
+    for share in shares[:MOST_ROWS]:
+        percent = Text(f"{100 * share.messages / total:.0f} %", style="dim")
+        table.add_row(named(share.name), bar(console, share.messages / most), f"{share.messages:,}", percent)
     console.print(table)
-    if len(shares) > _MOST_ROWS:
-        console.print(Text(f"and {len(shares) - _MOST_ROWS} more; --json has all", style="dim"))
+    rest(console, shares)
 
 
 def _costs(console: Console, used: Sequence[Usage]) -> None:
     if not used:
         return
-    _heading(console, "Tokens and cost")
+    heading(console, "Tokens and cost")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_footer=len(used) > 1)
     by_model: defaultdict[str, list[Usage]] = defaultdict(list)
     for row in used:
@@ -128,7 +109,7 @@ def _costs(console: Console, used: Sequence[Usage]) -> None:
     for name, total in zip(("calls", "input", "output", "cached", "cost"), sums, strict=True):
         table.add_column(name, footer=total, justify="right", no_wrap=True)
     for model, rows in by_model.items():
-        table.add_row(Text(cut(one_line(model or "(unknown)"), _NAME)), *_sums(rows))
+        table.add_row(named(model or "(unknown)"), *_sums(rows))
     console.print(table)
 
 
@@ -144,15 +125,10 @@ def _sums(rows: Sequence[Usage]) -> tuple[str, ...]:
 
 
 def _longest(console: Console, longest: Sequence[Longest], previews: Mapping[str, str]) -> None:
-    _heading(console, "Longest conversations")
-    table = Table.grid(padding=(0, 2))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(no_wrap=True)
+    heading(console, "Longest conversations")
+    most = max((len(f"{each.messages:,}") for each in longest), default=0)
+    widest = max((len(each.session_id) for each in longest), default=0)
     for each in longest:
-        table.add_row(
-            f"{each.messages:,}",
-            each.session_id,
-            Text(one_line(each.title or previews.get(each.session_id) or "(untitled)")),
-        )
-    console.print(table)
+        line = Text(f"{each.messages:>{most},}  ").append(f"{each.session_id:<{widest}}  ", style="dim")
+        title = one_line(each.title or previews.get(each.session_id) or "(untitled)")
+        console.print(line.append(cut(title, max(console.width - line.cell_len, _LEAST_TITLE))))

@@ -22,9 +22,9 @@ _COLUMNS = (
     Column(head="WHEN", right=True),
     Column(head="BATCH"),
     Column(head="ID"),
-    Column(head="TARGET"),
+    Column(head="TARGET", from_width=70),
     Column(head="ACTION"),
-    Column(head="BY", most=24),
+    Column(head="BY", most=24, from_width=100),
     Column(head="TEXT"),
 )
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
-from hermes_state.commands.pages import page
+from hermes_state.commands.pages import MOST_ROWS, bar, grid, heading, named, page, rest
 from hermes_state.commands.plain import one_line
-from hermes_state.commands.table import cut
 from hermes_state.commands.wording import count, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
     from memory.providers.holographic.statistics import FactStatistics
 
-_BAR = 24
-_NAME = 28
-_MOST_ROWS = 8
 # From this part of its capacity on a bank is marked.
 _NEARLY_FULL = 0.8
 
@@ -59,60 +53,38 @@ def _summary(console: Console, path: Path, numbers: FactStatistics) -> None:
         console.print(Text(listed(rest), style="dim"))
 
 
-def _heading(console: Console, title: str, note: str = "") -> None:
-    console.print()
-    console.print(Text(title, style="bold").append(f"  {note}" if note else "", style="dim"))
-
-
-def _bar(console: Console, share: float, style: str = "cyan") -> Text:
-    """A bar for a part of the longest one; what there is gets at least one cell."""
-    try:
-        "█".encode(console.encoding)
-        block = "█"
-    except UnicodeEncodeError:
-        block = "#"
-    return Text(block * (max(1, round(_BAR * min(share, 1.0))) if share else 0), style=style)
-
-
-def _grid(*justify: str) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for each in justify:
-        table.add_column(justify="right" if each == "right" else "left", no_wrap=True)
-    return table
-
-
 def _trust(console: Console, numbers: FactStatistics) -> None:
-    _heading(console, "Trust")
+    heading(console, "Trust")
     most, steps = max(numbers.trust) or 1, len(numbers.trust)
-    table = _grid("left", "left", "right")
+    table = grid("left", "left", "right")
     held = [step for step, facts in enumerate(numbers.trust) if facts]
     for step in range(held[-1], held[0] - 1, -1):
         facts = numbers.trust[step]
         style = "green" if step >= steps * 0.7 else "red" if step < steps * 0.3 else "cyan"
         label = f"{step / steps:.1f}–{(step + 1) / steps:.1f}"
-        table.add_row(label, _bar(console, facts / most, style), f"{facts:,}")
+        table.add_row(label, bar(console, facts / most, style), f"{facts:,}")
     console.print(table)
 
 
 def _categories(console: Console, numbers: FactStatistics) -> None:
-    _heading(console, "Categories")
+    heading(console, "Categories")
     most = numbers.categories[0].facts
-    table = _grid("left", "left", "right", "right")
-    for each in numbers.categories[:_MOST_ROWS]:
+    table = grid("left", "left", "right", "right")
+    for each in numbers.categories[:MOST_ROWS]:
         trust = Text(f"trust {each.trust:.2f}", style="dim")
-        table.add_row(_name(each.name), _bar(console, each.facts / most), f"{each.facts:,}", trust)
+        table.add_row(named(each.name), bar(console, each.facts / most), f"{each.facts:,}", trust)
     console.print(table)
-    _rest(console, numbers.categories)
+    rest(console, numbers.categories)
 
 
 def _topics(console: Console, numbers: FactStatistics) -> None:
     if not numbers.topics:
         return
-    _heading(console, "Most is known about")
+    heading(console, "Most is known about")
     most = numbers.topics[0].facts
-    table = _grid("left", "left", "right")
-    for each in numbers.topics[:_MOST_ROWS]:
-        table.add_row(_name(each.name), _bar(console, each.facts / most), f"{each.facts:,}")
+    table = grid("left", "left", "right")
+    for each in numbers.topics[:MOST_ROWS]:
+        table.add_row(named(each.name), bar(console, each.facts / most), f"{each.facts:,}")
     console.print(table)
 
 
@@ -120,28 +92,28 @@ def _banks(console: Console, numbers: FactStatistics) -> None:
     if not numbers.banks:
         return
     capacity = numbers.banks[0].capacity
-    _heading(console, "Banks", f"fullest of each category; one holds {capacity:,} links reliably")
-    table = _grid("left", "left", "right", "left")
-    for each in numbers.banks[:_MOST_ROWS]:
+    heading(console, "Banks", f"fullest of each category; one holds {capacity:,} links reliably")
+    table = grid("left", "left", "right", "left")
+    for each in numbers.banks[:MOST_ROWS]:
         load = each.fullest / capacity
         style = "red" if each.over else "yellow" if load >= _NEARLY_FULL else "green"
         over = f", {each.over:,} over capacity" if each.over else ""
         words = Text(f"{count(each.banks, 'bank')}, {count(each.links, 'link')}{over}", style="dim")
-        table.add_row(_name(each.category), _bar(console, load, style), f"{load:.0%}", words)
+        table.add_row(named(each.category), bar(console, load, style), f"{load:.0%}", words)
     console.print(table)
-    _rest(console, numbers.banks)
+    rest(console, numbers.banks)
 
 
 def _doubles(console: Console, numbers: FactStatistics) -> None:
     if not numbers.doubles:
         return
-    _heading(console, "Doubles", "the same but for case and punctuation")
-    table = _grid("right", "left", "left")
-    for each in numbers.doubles[:_MOST_ROWS]:
+    heading(console, "Doubles", "the same but for case and punctuation")
+    table = grid("right", "left", "left")
+    for each in numbers.doubles[:MOST_ROWS]:
         ids = ", ".join(map(str, each.ids[:6])) + (", …" if len(each.ids) > 6 else "")
         table.add_row(f"{len(each.ids):,}", Text(ids, style="dim"), Text(one_line(each.content)))
     console.print(table)
-    _rest(console, numbers.doubles)
+    rest(console, numbers.doubles)
 
 
 def _advice(console: Console, numbers: FactStatistics) -> None:
@@ -156,12 +128,3 @@ def _advice(console: Console, numbers: FactStatistics) -> None:
         console.print()
     for line in lines:
         console.print(Text(line, style="yellow"))
-
-
-def _name(name: str) -> Text:
-    return Text(cut(one_line(name), _NAME))
-
-
-def _rest(console: Console, rows: Sequence[object]) -> None:
-    if len(rows) > _MOST_ROWS:
-        console.print(Text(f"and {len(rows) - _MOST_ROWS} more; --json has all", style="dim"))
