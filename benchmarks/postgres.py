@@ -53,7 +53,6 @@ PACKAGES = {
     "agents": ["openai-agents[sqlalchemy]"],
     "langgraph": ["langgraph-checkpoint-postgres", "langgraph", "psycopg[binary]"],
 }
-ROUNDS = 3
 _HELD = """
 SELECT sum(pg_total_relation_size(oid)) FROM pg_class
 WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
@@ -116,7 +115,7 @@ class Bench:
 def append_part(bench: Bench) -> None:
     """Appends of one client and of several, the sides in turn."""
     rates: dict[tuple[str, int], list[dict[str, float]]] = {}
-    for turn in range(ROUNDS):
+    for turn in range(bench.options.rounds):
         for clients in (1, 8):
             sides = bench.sides
             for side in sides[turn % len(sides) :] + sides[: turn % len(sides)]:
@@ -364,6 +363,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--each", type=size_of, default=1_000, help="growth: messages of each")
     parser.add_argument("--tenants", type=size_of, default=1_000, help="stores opened in turn")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each round of appends")
+    parser.add_argument("--rounds", type=int, default=3, help="of appends, the sides in turn")
     parser.add_argument("--repeats", type=int, default=60, help="searches of each kind")
     parser.add_argument("--peers", type=Path, help="the folder of the peers' environments")
     parser.add_argument("--make-peers", action="store_true", help="make them there")

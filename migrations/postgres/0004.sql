@@ -656,7 +656,7 @@ END $$;
 CREATE FUNCTION hermes_matches(
     query text, program text[], lowest bigint, highest bigint, wanted integer, from_oldest boolean
 ) RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path FROM CURRENT SET enable_seqscan = off SET jit = off AS $$
+SET search_path FROM CURRENT SET enable_seqscan = off SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
     number integer := hermes_store();
     oldest_zone integer := coalesce(

@@ -43,6 +43,13 @@ _KEPT = 4
 # connection is not among it: most often the address is wrong, so that is told at once.
 _COMES_BACK = ("starting up", "shutting down", "connection slots", "too many clients", "too many connections")
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# Every statement is for one store, whose number leads every index: reading a whole table would read all stores. The
+# planner doesn't know it where a bound is looked up (`id > (SELECT …)`), and plans for a third of the table. Parallel
+# workers and compiled expressions cost more to start than any of our statements takes.
+_SETTINGS = (
+    "SELECT set_config('lock_timeout', %s, false), set_config('enable_seqscan', 'off', false),"
+    " set_config('jit', 'off', false), set_config('max_parallel_workers_per_gather', '0', false)"
+)
 _LOCKED = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s, %s)"
 _APPEND = "SELECT message_id, message_position FROM hermes_append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 
@@ -117,7 +124,7 @@ class PostgresEngine:
                 run("SELECT set_config('hermes_state.store', %s, false)", (str(self._store),))
             if self.synchronous == "NORMAL":
                 run("SET synchronous_commit = off")
-            run("SELECT set_config('lock_timeout', %s, false)", (_milliseconds(self.busy_budget_s),))
+            run(_SETTINGS, (_milliseconds(self.busy_budget_s),))
             connection.prepare_threshold = 2
         except BaseException:
             connection.close()
