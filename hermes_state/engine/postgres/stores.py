@@ -21,6 +21,11 @@ _STATE = """
 INSERT INTO store_state (id, store_id, created_at, id_floor, counted_through, indexed_through)
 VALUES (1, %s, %s, 0, 0, 0) ON CONFLICT DO NOTHING
 """
+# Rows that there is one of in every store: on SQLite the revisions make them.
+_FACTS = """
+INSERT INTO fact_state (id, id_floor, changes, indexed_through, dim, encoded_through, banked_through, compared_through)
+VALUES (1, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING
+"""
 
 
 def enter(engine: PostgresEngine) -> None:
@@ -56,4 +61,5 @@ def _make(connection: Connection, name: str) -> int:
     assert number is not None
     connection.exec_driver_sql(_ENTER, (str(number),))
     connection.exec_driver_sql(_STATE, (str(uuid.uuid4()), time.time_ns() // 1000))
+    connection.exec_driver_sql(_FACTS)
     return number
