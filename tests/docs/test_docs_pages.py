@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -115,3 +117,13 @@ def test_programs_are_python_and_import_what_there_is(page: Path) -> None:
             if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in ("hermes_state", "memory"):
                 module = import_module(node.module or "")
                 assert [name.name for name in node.names if not hasattr(module, name.name)] == []
+
+
+@pytest.mark.parametrize("page", ["architecture", "holographic-use"])
+def test_whole_programs_run(page: str, tmp_path: Path) -> None:
+    """In an empty home, without a word on stderr."""
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL)
+    environment = {"HERMES_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout
