@@ -9,7 +9,6 @@ import click
 
 from hermes_state.commands import shapes
 from hermes_state.commands.command import command
-from hermes_state.commands.imports import bring_index_up
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.progress import progress
 from hermes_state.commands.wording import count
@@ -41,7 +40,8 @@ def copy_command(invocation: Invocation, source: str, target: str, merge: bool) 
 
     Either is a file, a home or the URL of a store. SOURCE is read as it is at one moment, and stays. A copy that was
     cut off goes on when it is run again. At the end both are counted and their digests compared. A TARGET with content
-    is refused unless --merge is given; what differs there stays, is listed, and makes the exit code 20.
+    is refused unless --merge is given; what differs there stays, is listed, and makes the exit code 20. The full-text
+    index is made in the background of the first agent, or by the first search.
     """
     from hermes_state.copying.copy import copy_store
     from hermes_state.store import SessionDB
@@ -49,10 +49,9 @@ def copy_command(invocation: Invocation, source: str, target: str, merge: bool) 
     with (
         SessionDB.open(_place(source), read_only=True) as there,
         SessionDB.open(_place(target)) as here,
+        progress(invocation, "copying") as tell,
     ):
-        with progress(invocation, "copying") as tell:
-            report = copy_store(there.engine, here.engine, merge=merge, progress=tell)
-        bring_index_up(invocation, here)
+        report = copy_store(there.engine, here.engine, merge=merge, progress=tell)
     if invocation.json:
         invocation.document(_shape(report))
     else:

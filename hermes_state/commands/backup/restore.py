@@ -104,7 +104,7 @@ def restore_command(
     asked = _asked(chosen)
     store = archives.store_elsewhere(invocation)
     if store:
-        _refuse_with_store(store, merge=merge, live=asked.live)
+        _refuse_with_store(store, merge=merge, live=asked.live, dry_run=dry_run)
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
     if merge:
         _merge(invocation, archive, home, asked, keys, limits, jsonl=jsonl, dry_run=dry_run)
@@ -127,7 +127,7 @@ def restore_command(
         raise _partial(result)
 
 
-def _refuse_with_store(store: str, *, merge: bool, live: bool) -> None:
+def _refuse_with_store(store: str, *, merge: bool, live: bool, dry_run: bool) -> None:
     """What can't be put elsewhere; told before anything is changed."""
     from hermes_state.portability.elsewhere import refuse_full
 
@@ -136,7 +136,8 @@ def _refuse_with_store(store: str, *, merge: bool, live: bool) -> None:
             f"--db and --{'merge' if merge else 'live'} don't go together; restore into an empty folder,"
             " then `hermes-state copy --merge`"
         )
-    refuse_full(store)
+    if not dry_run:  # to look into a store that is not there yet would make it
+        refuse_full(store)
 
 
 def _place_store(result: Restored, store: str) -> str:
