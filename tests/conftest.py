@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 _SETTINGS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PAGER", "LESS", "PYTHONIOENCODING", "TERM")
 
 
-ENGINES = ("sqlite", "postgresql") if postgres_server.is_here() else ("sqlite",)
-
-
 def pytest_report_header() -> list[str]:
     """What everything below ran on."""
     where = os.environ.get(postgres_server.VARIABLE) or postgres_server.programs()
@@ -42,7 +39,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test with a store runs on both engines, unless it is about what only SQLite has."""
     if "store_at" in metafunc.fixturenames:
         only = metafunc.definition.get_closest_marker("sqlite_only")
-        metafunc.parametrize("store_at", ENGINES[:1] if only else ENGINES, indirect=True)
+        metafunc.parametrize("store_at", ("sqlite",) if only else postgres_server.engines(), indirect=True)
 
 
 @pytest.fixture

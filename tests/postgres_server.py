@@ -33,6 +33,11 @@ def programs() -> Path | None:
     return folders[-1].parent if folders else None
 
 
+def engines() -> tuple[str, ...]:
+    """The kinds of stores that tests run on here."""
+    return ("sqlite", "postgresql") if is_here() else ("sqlite",)
+
+
 def is_here() -> bool:
     """Whether the tests on PostgreSQL can run."""
     return bool(os.environ.get(VARIABLE)) or programs() is not None

@@ -81,6 +81,7 @@ def test_an_impossible_dimension_is_refused(store: FactStore, dim: int) -> None:
     assert dims(store) == {1024}
 
 
+@pytest.mark.sqlite_only
 def test_an_index_that_is_gone_comes_back_with_the_next_search(store: FactStore, retrieval: Retrieval) -> None:
     """As after a restore, whose archives leave indexes out."""
     store.add_many(NewFact(content=text) for text in FACTS)

@@ -46,6 +46,8 @@ def translate(error: BaseException, shown: str, waited_s: float = 0.0) -> Hermes
     words = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
     if isinstance(cause, UnicodeEncodeError):
         return InvalidValue(f"a name with a lone surrogate can't be looked up or stored: {cause.object!r}")
+    if isinstance(cause, psycopg.DataError) and "NUL" in words:
+        return InvalidValue("a name with a NUL character can't be looked up or stored")
     if isinstance(error, PoolTimeout):
         return StoreBusy(shown, waited_s=waited_s, holder="the other threads of this process")
     if state in _BUSY:

@@ -78,7 +78,7 @@ def normalise(name: str) -> str:
     Two names with one key are the same entity. Signs that belong to a name stay: C++, C#, .NET.
     """
     dotted = name.strip().startswith((".", "/", "~")) and len(name.strip()) > 2
-    text = " ".join(fold(name).split())
+    text = " ".join(fold(name).replace("\0", " ").split())
     text = text.rstrip(_CUT) if dotted else text.strip(_CUT)
     text = text.lstrip("@#").removesuffix("'s")
     text = _TITLES_BEFORE.sub("", text)
