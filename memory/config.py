@@ -62,7 +62,9 @@ def change_config(home: Path, path: Sequence[str], value: Any) -> None:
                 branch[key] = CommentedMap()
             branch = branch[key]
             if not isinstance(branch, dict):
-                raise FormatError(f"{home / CONFIG_NAME}: {key!r} is no mapping; nothing was changed")
+                raise FormatError(
+                    f"{home / CONFIG_NAME}: {key!r} is no mapping", hint="mend the YAML; nothing was changed"
+                )
         branch[path[-1]] = value
         text = StringIO()
         yaml.dump(tree, text)
@@ -136,8 +138,10 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return ""
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise StoreUnavailable(f"{path} can't be read: {error}", hint="nothing was changed") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path} is no UTF-8, from byte {error.start}", hint="save it as UTF-8") from error
 
 
 def _lines(home: Path) -> list[str]:
@@ -152,7 +156,11 @@ def _parse(home: Path, text: str, yaml: YAML) -> Any:
     except YAMLError as error:
         raise FormatError(f"{home / CONFIG_NAME}{_where(error)}", hint="mend the YAML; nothing was changed") from error
     if tree is not None and not isinstance(tree, dict):
-        raise FormatError(f"{home / CONFIG_NAME}: a mapping is wanted, not {type(tree).__name__}")
+        found = "a list" if isinstance(tree, list) else f"{str(tree)[:40]!r}"
+        raise FormatError(
+            f"{home / CONFIG_NAME}: a mapping is wanted, not {found}",
+            hint="write `memory:` and its keys as in the docs",
+        )
     return tree
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 from hermes_state.commands.command import command
 from hermes_state.commands.streams import is_plain, is_terminal
 from hermes_state.commands.wording import count
+from memory.commands.plugin_output import plugin_output_on_stderr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,8 +53,10 @@ def chat(
         raise click.UsageError("the message is empty")
     from memory.agent.signals import ending_on_sigterm
 
+    for shown in ("notices", "health"):  # the screen has the notices, and `memory status` every failure
+        logging.getLogger(f"memory.manager.{shown}").addHandler(logging.NullHandler())
     try:
-        with ending_on_sigterm():
+        with ending_on_sigterm(), plugin_output_on_stderr():
             return _run(invocation, text, resume=resume, model=model, base_url=base_url)
     except SystemExit as ended:  # a signal: the session has ended as it should
         return ended.code if isinstance(ended.code, int) else 1

@@ -53,10 +53,9 @@ class Health:
             return max(self._in_row.values(), default=0)
 
     def enter(self, state: ProviderState, reason: str = "") -> None:
-        """The provider is in a new state; one in which it does not work is told to the log and the user."""
+        """The provider is in a new state; one in which it does not work is told to the user."""
         self.state, self.reason = state, shortened(reason)
         if state in ("unavailable", "failed"):
-            _log.warning("memory provider %s is %s: %s", self._label, state, self.reason)
             self._notify(f"memory: {self._label} is not used: {self.reason}. See `hermes-state memory status`.")
 
     def succeeded(self, hook: str, seconds: float) -> None:

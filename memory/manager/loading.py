@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from memory.errors import ProviderUnavailable
 from memory.host.home_scope import home_scope
 from memory.manager.caller import BoundedCaller, Overdue, unwrapped
-from memory.raised import named
+from memory.manager.health import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,5 +62,5 @@ def away_because(provider: Adapted, *, home: Path, deadline_s: float) -> str:
                 return ""
             why: str = caller.call("unavailable_reason", provider.unavailable_reason, deadline_s=deadline_s)
     except Exception as error:  # noqa: BLE001  a plug-in may raise anything; what is no Exception comes wrapped
-        return named(unwrapped(error))
+        return describe(unwrapped(error))
     return why or "it does not say why"

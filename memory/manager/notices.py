@@ -29,7 +29,8 @@ class Notices:
         self._waiting: deque[str] = deque(maxlen=_KEPT)
 
     def add(self, text: str) -> None:
-        """Something the user has to know. Called on any thread; a listener that fails costs nothing but its notice."""
+        """Something the user has to know, and the log. Called on any thread; a listener that fails costs no more."""
+        _log.warning("%s", text)
         if self._listener is None:
             with self._lock:
                 self._waiting.append(text)

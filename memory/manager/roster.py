@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.errors import HermesStateError
+from memory.errors import ProviderUnavailable
 from memory.manager.caller import unwrapped
 from memory.manager.loading import load_in_time
 from memory.manager.outbox import waiting
@@ -123,9 +124,8 @@ class Roster:
         try:
             return self.add(self._loaded(name, source), configured_as=name)
         except Exception as error:  # noqa: BLE001  loading runs a plug-in's code
-            reason = error.message if isinstance(error, HermesStateError) else named(unwrapped(error))
+            reason = _why(error)
             self.absent[name] = ProviderStatus(name=name, configured_as=name, state="unavailable", reason=reason)
-            _log.warning("memory provider %s is not used: %s", name, reason)
             self._notices.add(f"memory: {name} is not used: {reason}. See `hermes-state memory status`.")
             return None
 
@@ -167,3 +167,10 @@ class Roster:
             warnings.append(f"the outbox can't be read: {error.message}")
         there = (slot.status(tools=self.tools.names(slot.name), written=written.get(slot.name)) for slot in self.slots)
         return (*there, *self.absent.values()), tuple(warnings)
+
+
+def _why(error: Exception) -> str:
+    """Why a provider could not be loaded, without its name, which is told anyway."""
+    if isinstance(error, ProviderUnavailable):
+        return error.reason
+    return error.message if isinstance(error, HermesStateError) else named(unwrapped(error))

@@ -14,6 +14,7 @@ from hermes_state.commands.invocation import HAS_FINDINGS
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import DIM, paint
 from hermes_state.commands.wording import count
+from memory.commands.plugin_output import plugin_output_on_stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,13 +56,14 @@ def check(invocation: Invocation, name: str, only: tuple[str, ...], deadline: fl
     known = {area for check in names() for area in (check, check.partition(".")[0])}
     if unknown := [each for each in only if each not in known]:
         raise click.UsageError(f"there is no check {unknown[0]!r}; there are {', '.join(sorted(known))}")
-    report = run(
-        _maker(invocation, name, deadline),
-        only=only,
-        deadline_s=deadline,
-        seed_home=invocation.home_path() if with_config else None,
-        on_result=lambda result: _say_result(invocation, result),
-    )
+    with plugin_output_on_stderr():
+        report = run(
+            _maker(invocation, name, deadline),
+            only=only,
+            deadline_s=deadline,
+            seed_home=invocation.home_path() if with_config else None,
+            on_result=lambda result: _say_result(invocation, result),
+        )
     if invocation.json:
         invocation.document(_document(report))
     else:

@@ -48,8 +48,9 @@ def put_in_use(invocation: Invocation, providers: Mapping[str, Adapted]) -> int:
         providers: by the names that the configuration knows them by.
     """
     home, names = invocation.home_path(), list(providers)
+    had_several = bool(MemorySettings.load(home).providers)  # a file that can't be read is not changed either
     change_config(home, ("memory", "provider"), names[0] if names else "")
-    if len(names) > 1 or MemorySettings.load(home).providers:
+    if len(names) > 1 or had_several:
         change_config(home, ("memory", "providers"), names if len(names) > 1 else [])
     if not names or not invocation.store_path().exists():
         return 0

@@ -13,7 +13,8 @@ from hermes_state.commands.invocation import HAS_FINDINGS
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import BOLD, DIM, paint
 from hermes_state.commands.wording import count, local
-from memory.commands.providers.choosing import settings_of
+from memory.commands.plugin_output import plugin_output_on_stderr
+from memory.settings import MemorySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
     from memory.manager import ManagerStatus, ProviderStatus, Waiting
     from memory.manager.health_book import Written
-    from memory.settings import MemorySettings
 
 _LABEL = 14  # cells of the longest label and a space
 
@@ -61,8 +61,9 @@ def status(invocation: Invocation, start: bool) -> int | None:
     Loads each and asks whether it is available; what agents noted of it (errors, latencies, calls that still have to be
     told) is shown beside. Exits 1 when one that is configured does not work, with the reason.
     """
-    settings = settings_of(invocation)
-    seen = _look(invocation, settings, start=start)
+    settings = MemorySettings.load(invocation.home_path())  # what is wrong with them is among the warnings
+    with plugin_output_on_stderr():
+        seen = _look(invocation, settings, start=start)
     waiting, written = _noted(invocation)
     reports = [_report(found, settings, waiting, written) for found in seen.providers]
     works = all(report.works for report in reports)

@@ -8,6 +8,7 @@ import click
 
 from hermes_state.commands.command import command
 from hermes_state.commands.wording import count, listed
+from memory.commands.plugin_output import plugin_output_on_stderr
 from memory.commands.providers.choosing import loaded, put_in_use
 from memory.provider import is_core_memory_provider
 from memory.settings import MemorySettings
@@ -37,7 +38,8 @@ def use(invocation: Invocation, names: tuple[str, ...]) -> None:
     chosen = [name for name in dict.fromkeys(names) if name != _OFF and not is_core_memory_provider(name)]
     if chosen and len(chosen) < len(dict.fromkeys(names)):
         raise click.UsageError(f"{_OFF} and a provider exclude each other; nothing was changed")
-    providers = {name: loaded(invocation, name) for name in chosen}
+    with plugin_output_on_stderr():
+        providers = {name: loaded(invocation, name) for name in chosen}
     revived = put_in_use(invocation, providers)
     if invocation.json:
         invocation.document({"providers": chosen, "revived": revived})
@@ -53,6 +55,7 @@ def _say_if_away(invocation: Invocation, name: str, provider: Adapted) -> None:
     from memory.manager.loading import away_because
 
     home = invocation.home_path()
-    why = away_because(provider, home=home, deadline_s=MemorySettings.load(home).hook_timeout_s)
+    with plugin_output_on_stderr():
+        why = away_because(provider, home=home, deadline_s=MemorySettings.load(home).hook_timeout_s)
     if why:
         invocation.note(f"{name} is not available yet: {why}; `hermes-state memory setup {name}` asks what it needs")
