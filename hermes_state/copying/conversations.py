@@ -66,6 +66,7 @@ class Conversations:
         """Every session that is not there, without what it says of others."""
         with batches(self._source, select(sessions).order_by(_c.pk), _BATCH) as found:
             for rows in found:
+                self._keys.begin()
                 with self._target.write() as connection:
                     here = find(connection, SESSIONS, [(row["id"],) for row in rows])
                     new = [self._bare(connection, row) for row in rows if (row["id"],) not in here]
@@ -104,6 +105,7 @@ class Conversations:
 
     def _add(self, target: Connection, rows: Sequence[Any]) -> None:
         self._refuse_others(target)
+        self._keys.begin()
         self._keys.learn(target, SESSIONS, [row["session_pk"] for row in rows])
         ids = MessageIds(target)
         is_packed = self._target.dialect == "sqlite"
@@ -137,6 +139,7 @@ class Conversations:
             connection.execute(update(sessions).values(title=None, is_tip=False))
             with batches(self._source, select(sessions).order_by(_c.pk), _BATCH) as found:
                 for rows in found:
+                    self._keys.begin()
                     self._keys.learn(connection, SESSIONS, _keys_in(rows, "pk", "parent_pk", "conversation_pk"))
                     self._keys.learn(connection, PROMPTS, _keys_in(rows, "system_prompt_pk"))
                     connection.execute(_SET, [self._linked(row, tail.get(row["pk"], Tail())) for row in rows])

@@ -47,13 +47,15 @@ class Keys:
         self._source = source
         self._known: dict[tuple[str, int], int] = {}
 
+    def begin(self) -> None:
+        """Before the keys of a batch are learned: forget the others when there are many."""
+        if len(self._known) > _REMEMBERED:
+            self._known.clear()
+
     def learn(self, target: Connection, named: Named, keys: Iterable[int | None]) -> None:
         """Look up what is not known yet; what is not in the target stays unknown."""
         table = named.key.table.name
         wanted = sorted({key for key in keys if key is not None and (table, key) not in self._known})
-        if len(self._known) > _REMEMBERED:
-            self._known.clear()
-            wanted = sorted({key for key in keys if key is not None})
         for some in chunks(wanted):
             names = {key: tuple(rest) for key, *rest in _rows(self._source, named, named.key.in_(some))}
             if named is MESSAGES:

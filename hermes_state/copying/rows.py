@@ -58,6 +58,7 @@ class Table:
             self._refer(target)
 
     def _place(self, target: Connection, rows: list[Row]) -> None:
+        self._keys.begin()
         for column, named in self._kept.references.items():
             self._keys.learn(target, named, [row[column] for row in rows])
         translated = [row for row in map(self._translated, rows) if row is not None]
@@ -135,6 +136,7 @@ class Table:
         with batches(self._source, query, _BATCH) as found:
             for rows in found:
                 with target.write() as connection:
+                    self._keys.begin()
                     self._keys.learn(connection, named, [key for row in rows for key in row.values()])
                     pairs = [[self._keys.of(named, key) for key in row.values()] for row in rows]
                     values = [{"own": one, "other": two} for one, two in pairs if one is not None and two is not None]

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from hermes_state import schema
 from hermes_state.check import check
-from hermes_state.copying import conversations
+from hermes_state.copying import conversations, keys
 from hermes_state.copying.content import StoreContent
 from hermes_state.copying.copy import copy_store
 from hermes_state.copying.digest import Digest, digests
@@ -50,7 +50,12 @@ def test_every_table_is_copied_or_known_to_stay() -> None:
     assert sorted(table.name for table in known) == sorted(schema.metadata.tables)
 
 
-def test_everything_arrives(source: SessionDB, target: SessionDB) -> None:
+@pytest.mark.parametrize("remembered", [0, 50_000])
+def test_everything_arrives(
+    source: SessionDB, target: SessionDB, remembered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys, "_REMEMBERED", remembered)
+    monkeypatch.setattr(conversations, "_BATCH", 3)
     whole_store.fill(source)
     report = copied(source, target)
     report.raise_for_problems()
