@@ -100,7 +100,7 @@ def backup(
     started = time.monotonic()
     refuse_unfit(home)
     if not target.parent.is_dir():
-        raise InvalidValue(f"there is no folder {target.parent} for the archive")
+        raise InvalidValue(f"there is no folder {target.parent} for the archive", hint="make it, or choose another")
     with staging(target.parent.resolve(), target.name) as stage:
         work = HomeReading(home, stage, wanted or Wanted(), progress, target)
         work.look()

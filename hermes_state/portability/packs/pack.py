@@ -108,7 +108,7 @@ def pack(
         store: None: the home's own.
 
     Raises:
-        InvalidValue: there is no folder for the pack.
+        InvalidValue: there is no home, or no folder for the pack.
         HomeInUse: a restore into the home was cut off while parts were being put in place.
         SessionNotFound: a session that was asked for is not here.
         NotFound: there is nothing to pack.
@@ -117,7 +117,9 @@ def pack(
     """
     started = time.monotonic()
     if not target.parent.is_dir():
-        raise InvalidValue(f"there is no folder {target.parent} for the pack")
+        raise InvalidValue(f"there is no folder {target.parent} for the pack", hint="make it, or choose another place")
+    if not home.is_dir():
+        raise InvalidValue(f"there is no home at {home}", hint="give it: --home DIR")
     refuse_interrupted(home)
     with staging(target.parent.resolve(), target.name) as stage:
         work = _Packing(home.resolve(), store or home / STORE_NAME, stage, wanted, progress)
