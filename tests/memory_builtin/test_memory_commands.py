@@ -11,6 +11,7 @@ import pytest
 from builtin_harness import file_of, put
 
 from hermes_state.commands import run
+from hermes_state.home import STORE_NAME
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,3 +209,21 @@ def test_what_a_person_changes_is_told_to_the_configured_provider(cli: Run, home
     cli("approve", "aaaa1111")
     told = [json.loads(line) for line in (home / "told.jsonl").read_text().splitlines()]
     assert told == [["add", "memory", "one", "command line"], ["add", "user", "喜欢茶", "pending file"]]
+
+
+@pytest.mark.parametrize("command", [("list",), ("search", "deploy"), ("status",)])
+def test_the_files_are_read_although_the_store_can_not_be_opened(
+    cli: Run, home: Path, command: tuple[str, ...]
+) -> None:
+    put(home, "deploy host: db-07")
+    (home / STORE_NAME).mkdir()  # as good as a disk that is full, or a home that is read-only
+    done = cli(*command)
+    assert done.exit_code == 0
+    assert "can't be" in done.err
+    assert ("db-07" in done.out) == (command != ("status",))
+
+
+@pytest.mark.parametrize("command", [("history",), ("list", "--all"), ("list", "--tag", "ops"), ("add", "x")])
+def test_what_only_the_store_knows_is_not_told_as_nothing(cli: Run, home: Path, command: tuple[str, ...]) -> None:
+    (home / STORE_NAME).mkdir(parents=True)
+    assert cli(*command).exit_code == 17

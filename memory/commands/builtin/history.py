@@ -44,7 +44,7 @@ def history(invocation: Invocation, entry: str | None, limit: int, jsonl: bool) 
     """
     from memory.commands.builtin import shapes
 
-    with opened(invocation, writes=False) as memory:
+    with opened(invocation, writes=False, past=True) as memory:
         events = memory.history(entry, limit=limit_of(limit)) if memory.has_history else []
     if jsonl:
         invocation.stream(shapes.event(each) for each in events)

@@ -47,7 +47,7 @@ def list_command(
     from memory.builtin.entries import TARGETS
     from memory.commands.builtin import shapes
 
-    with opened(invocation, writes=False) as memory:
+    with opened(invocation, writes=False, past=everything or bool(tags)) as memory:
         held = [memory.read(each) for each in TARGETS if target in (None, each)]
         rows = _rows(memory, held, target, tags, everything=everything)
     if jsonl:

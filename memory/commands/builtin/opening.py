@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
+from hermes_state.errors import StoreUnavailable
 from memory.builtin import BuiltinMemory, BuiltinProvider, Limits, Operation
 from memory.builtin.entries import TARGETS
 from memory.errors import AmbiguousMatch, EntryNotFound
@@ -26,12 +27,13 @@ target_option = click.option(
 
 
 @contextmanager
-def opened(invocation: Invocation, *, writes: bool) -> Iterator[BuiltinMemory]:
+def opened(invocation: Invocation, *, writes: bool, past: bool = False) -> Iterator[BuiltinMemory]:
     """The memory of the home. A person at the command line needs nobody's approval.
 
     Args:
         writes: a store is made where there is none, and what changes is told to the configured providers; without it
-            the files alone are read when there is no store.
+            the files alone are read when there is no store, or none that can be opened.
+        past: what was is asked for, which only the store knows: one that is there has to open.
     """
     home = invocation.home_path()
     settings = MemorySettings.load(home)
@@ -40,7 +42,15 @@ def opened(invocation: Invocation, *, writes: bool) -> Iterator[BuiltinMemory]:
     if not writes and not invocation.store_path().exists():
         yield _memory(invocation, None, settings)
         return
-    with invocation.open_store(create=writes, only_reads=not writes) as db:
+    with ExitStack() as stack:
+        try:
+            db = stack.enter_context(invocation.open_store(create=writes, only_reads=not writes))
+        except StoreUnavailable as error:  # a full disk, a home that is read-only
+            if writes or past:
+                raise
+            invocation.note(f"only the files are read: {error.message}")
+            yield _memory(invocation, None, settings)
+            return
         memory = _memory(invocation, db, settings)
         if writes and settings.external:
             with _mirrored(invocation, db, settings, memory):

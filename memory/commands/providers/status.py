@@ -13,6 +13,7 @@ from hermes_state.commands.invocation import HAS_FINDINGS
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import BOLD, DIM, paint
 from hermes_state.commands.wording import count, local
+from hermes_state.errors import StoreUnavailable
 from memory.commands.plugin_output import plugin_output_on_stderr
 from memory.settings import MemorySettings
 
@@ -106,8 +107,12 @@ def _noted(invocation: Invocation) -> tuple[dict[str, Waiting], dict[str, Writte
     from memory.manager import health_book
     from memory.manager.outbox import waiting
 
-    with invocation.open_store(only_reads=True) as db:
-        return waiting(db.engine), health_book.read(db.meta)
+    try:
+        with invocation.open_store(only_reads=True) as db:
+            return waiting(db.engine), health_book.read(db.meta)
+    except StoreUnavailable as error:
+        invocation.note(f"what agents noted can't be read: {error.message}")
+        return {}, {}
 
 
 def _report(
