@@ -10,8 +10,9 @@ import whole_store
 
 from hermes_state.commands import run
 from hermes_state.copying.digest import Digest, digests
-from hermes_state.errors import Conflict, PartialSuccess
+from hermes_state.errors import Conflict, PartialSuccess, StoreUnavailable
 from hermes_state.home import STORE_NAME
+from hermes_state.portability import elsewhere
 from hermes_state.portability.stored import content_of
 from hermes_state.store import SessionDB
 
@@ -98,3 +99,18 @@ def test_copy_and_diff_on_the_command_line(home: Path, other_fresh: Callable[[],
     assert "session old: it went another way" in told.err
     assert run(["db", "digest", str(home), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["messages"] == 2
+
+
+def test_a_restore_whose_server_goes_away_leaves_the_store_in_the_home(
+    home: Path, other_fresh: Callable[[], str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, into = str(tmp_path / "b.tar.zst"), tmp_path / "new"
+    assert run(["backup", "--home", str(home), archive]) == 0
+
+    def gone(*_: object) -> None:
+        raise StoreUnavailable("the server is gone")
+
+    monkeypatch.setattr(elsewhere, "copy_store", gone)
+    assert run(["restore", archive, "--into", str(into), "--db", other_fresh()]) == PartialSuccess.exit_code
+    assert "the server is gone" in capsys.readouterr().err
+    assert digest_at(into) == digest_at(home)

@@ -11,7 +11,7 @@ from hermes_state.commands.backup.watching import give, watching
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.wording import count, size
-from hermes_state.errors import PartialSuccess
+from hermes_state.errors import HermesStateError, PartialSuccess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +147,13 @@ def _place_store(result: Restored, store: str) -> str:
 
     if STORE_NAME not in result.prepared:
         raise PartialSuccess("restored, but no sound store was in the archive, so nothing went into the one of --db")
-    return give_store(result.home / STORE_NAME, store).target
+    try:
+        return give_store(result.home / STORE_NAME, store).target
+    except HermesStateError as error:
+        raise PartialSuccess(
+            f"{result.home} is restored with its store in it, which did not get to where --db wants it: {error.message}",
+            hint=f"`hermes-state copy {result.home} URL` goes on with it; then remove {STORE_NAME} there",
+        ) from error
 
 
 def _asked(chosen: dict[str, Any]) -> Asked:
