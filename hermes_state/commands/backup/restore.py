@@ -151,7 +151,7 @@ def _place_store(result: Restored, store: str) -> str:
         return give_store(result.home / STORE_NAME, store).target
     except HermesStateError as error:
         raise PartialSuccess(
-            f"{result.home} is restored with its store in it, which did not get to where --db wants it: {error.message}",
+            f"{result.home} is restored with its store in it, which did not get where --db wants it: {error.message}",
             hint=f"`hermes-state copy {result.home} URL` goes on with it; then remove {STORE_NAME} there",
         ) from error
 
