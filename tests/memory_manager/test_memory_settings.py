@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_state.errors import FormatError, InvalidValue, StoreUnavailable
+from hermes_state.errors import FormatError, InvalidValue
 from memory.config import change_config, expand, read_config, read_env, save_env
 from memory.settings import MemorySettings
 
@@ -140,7 +140,7 @@ def test_what_is_no_mapping_is_an_error_and_never_written_over(home: Path, conte
 def test_bytes_that_are_no_text_are_an_error(home: Path) -> None:
     """And stay as they are."""
     (home / "config.yaml").write_bytes(b"memory: \xff\n")
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(FormatError):
         MemorySettings.load(home)
 
 
