@@ -273,8 +273,8 @@ def tenants_part(bench: Bench) -> None:
         db = timed("open a new store", lambda n=tenant: SessionDB.open(bench.place(f"t{n}"), synchronous="NORMAL"))
         session = db.sessions.create(source="cli").id
         for text in ("why did the deploy fail?", f"the disk of host-{tenant} was full", "缓存 升级 以后 好了"):
-            timed("append", lambda t=text, d=db, s=session: d.messages.append(s, role="user", content=t))
-        hits = timed("search", lambda d=db, n=tenant: d.search.messages(f'"host-{n}"'))
+            timed("append a message", lambda t=text, d=db, s=session: d.messages.append(s, role="user", content=t))
+        hits = timed("first search", lambda d=db, n=tenant: d.search.messages(f'"host-{n}"'))
         assert len(hits) == 1, tenant
         db.close()
     for tenant in range(0, count, max(1, count // 500)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Microseconds between the copies of a message.
 APART_US = 1_000_000
 _INDEX = "ix_message_index_lexemes"
-_ZONE = 8_192
+_ZONE = 16_384
 #: Columns that differ in a copy; in both cases {k} is the number of the copy, {by} how many ids lie between two copies.
 _SHIFTED = {
     "sessions": {
