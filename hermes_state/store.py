@@ -196,4 +196,4 @@ def locate(path_or_url: str | os.PathLike[str] | None = None, home: str | os.Pat
         return Path(url.database).expanduser().absolute()
     if url.get_backend_name() == "postgresql":
         raise InvalidValue("a store on PostgreSQL is in no file", hint="this is for stores that are files")
-    raise InvalidValue(f"no engine for {url.get_backend_name()!r}; stores lie in SQLite")
+    raise InvalidValue(f"no engine for {url.get_backend_name()!r}; stores lie in SQLite or PostgreSQL")

@@ -44,8 +44,11 @@ def copy_command(invocation: Invocation, source: str, target: str, merge: bool) 
     index is made in the background of the first agent, or by the first search.
     """
     from hermes_state.copying.copy import copy_store
+    from hermes_state.errors import StoreUnavailable
     from hermes_state.store import SessionDB
 
+    if "://" not in source and not Path(_place(source)).exists():
+        raise StoreUnavailable(f"there is no store at {_place(source)}", hint="SOURCE is a file, a home or a URL")
     with (
         SessionDB.open(_place(source), read_only=True) as there,
         SessionDB.open(_place(target)) as here,

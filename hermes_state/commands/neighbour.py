@@ -37,7 +37,7 @@ def missing_store(invocation: Invocation) -> StoreUnavailable:
     if found:
         hint = f"`{import_command(invocation)}` brings in {_what(found)}"
     else:
-        hint = "an agent makes it when it first writes; is --home right?"
+        hint = f"an agent makes it when it first writes; is {'--db' if invocation.db else '--home'} right?"
     return StoreUnavailable(f"there is no store at {invocation.store_path()}", hint=hint)
 
 

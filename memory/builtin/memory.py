@@ -218,7 +218,11 @@ class BuiltinMemory:
                 raise InvalidValue("there is nothing to undo")
             changes = ledger.changes_of(connection, name)
             if not changes:
-                raise EntryNotFound(name)
+                raise EntryNotFound(
+                    name,
+                    message=f"no change has the batch {name!r}; nothing was changed",
+                    hint="`hermes-state memory history` shows the batches",
+                )
             if name in ledger.undone(connection):
                 raise InvalidValue(f"{name} is undone already", hint="`memory history` shows the batch that did it")
         targets = tuple(target for target in TARGETS if any(each.target == target for each in changes))

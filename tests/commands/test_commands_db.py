@@ -207,3 +207,9 @@ def test_recover_never_overwrites(call: Call, home: Path, store: dict[str, str],
     target.write_text("mine")
     answer = call("db", "recover", "--into", str(target), "--json")
     assert (answer.exit_code, answer.error["kind"], target.read_text()) == (6, "conflict", "mine")
+
+
+def test_purge_looks_for_no_empty_word(call: Call, store: dict[str, str]) -> None:
+    """An empty word would be in every file; nothing is done."""
+    answer = call("db", "purge", "--find", "", "--yes", "--json")
+    assert (answer.exit_code, answer.error["kind"], answer.stdout) == (2, "usage", "")

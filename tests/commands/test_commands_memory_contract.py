@@ -90,3 +90,18 @@ def test_a_write_that_does_not_wait_is_told_by_what_it_is(call: Call, remembered
     answer = call("memory", "approve", "nosuch", "--json")
     assert (answer.exit_code, answer.error["kind"]) == (38, "nothing_waits")
     assert "hermes-state memory approve" in answer.error["hint"]
+
+
+def test_a_fact_needs_no_quotes(call: Call) -> None:
+    """As an entry of the built-in memory; tags may be repeated, or stand together."""
+    args = ("Dana", "keeps", "the", "备份", "keys", "--tag", "ops", "--tags", "infra,oncall")
+    assert call("memory", "facts", "add", *args).exit_code == 0
+    (fact,) = call("memory", "facts", "list", "--json").json["facts"]
+    assert (fact["content"], fact["tags"]) == ("Dana keeps the 备份 keys", "ops,infra,oncall")
+    assert call("memory", "facts", "list", "--min-trust", "7").exit_code == 2
+
+
+def test_undoing_what_never_was_is_told(call: Call, remembered: Path) -> None:
+    answer = call("memory", "undo", "nosuch", "--json")
+    assert answer.exit_code == 38
+    assert "batch" in answer.error["message"]

@@ -33,6 +33,8 @@ def purge(invocation: Invocation, words: tuple[str, ...], while_open: bool, yes:
     """
     from hermes_state.maintenance.sizes import copies_of
 
+    if not all(words):
+        raise click.UsageError("--find needs a word to look for")
     with invocation.open_store() as db:
         copies = copies_of(db.path)
         if copies and not _agreed(invocation, copies, yes=yes):

@@ -11,7 +11,7 @@ import click
 from hermes_state.commands.command import command
 from hermes_state.commands.progress import progress
 from hermes_state.commands.wording import count
-from memory.commands.facts.opening import opened
+from memory.commands.facts.opening import TRUST, opened
 
 if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
@@ -20,26 +20,29 @@ if TYPE_CHECKING:
 @command(
     "add",
     examples=(
-        'hermes-state memory facts add "Dana maintains the redis cluster" --tags infra,oncall',
+        'hermes-state memory facts add "Dana maintains the redis cluster" --tag infra --tag oncall',
         "cat facts.txt | hermes-state memory facts add -",
     ),
 )
-@click.argument("content")
-@click.option("--category", default="general", show_default=True, metavar="NAME")
-@click.option("--tags", default="", metavar="A,B", help="Separated by commas.")
-@click.option("--trust", type=click.FloatRange(0, 1), metavar="TRUST", help="0 to 1. Default: the home's.")
-def add_command(invocation: Invocation, content: str, category: str, tags: str, trust: float | None) -> None:
-    """Keep a fact.
+@click.argument("words", nargs=-1, required=True, metavar="TEXT...")
+@click.option("--category", default="general", show_default=True, metavar="NAME", help="What kind of fact it is.")
+@click.option("--tag", "--tags", "tags", multiple=True, metavar="TAG", help="A tag, or some with commas between.")
+@click.option("--trust", type=TRUST, metavar="TRUST", help="0 to 1. Default: the home's.")
+def add_command(
+    invocation: Invocation, words: tuple[str, ...], category: str, tags: tuple[str, ...], trust: float | None
+) -> None:
+    """Add a fact; - reads one a line from standard input.
 
-    `-` reads one a line from stdin. One that is there already stays as it is.
+    One that is there already stays as it is. Words need no quotes.
     """
     from memory.providers.holographic.records import NewFact
 
-    lines = [line for line in sys.stdin if line.strip()] if content == "-" else [content]
+    lines = [line for line in sys.stdin if line.strip()] if words == ("-",) else [" ".join(words)]
     with opened(invocation, create=True) as facts:
         facts.store.index.ensure()
         added = facts.store.add_many(
-            NewFact(content=line, category=category, tags=tags, trust=trust, source="command") for line in lines
+            NewFact(content=line, category=category, tags=",".join(tags), trust=trust, source="command")
+            for line in lines
         )
     if invocation.json:
         invocation.document({"facts": [{"fact_id": each.fact_id, "new": each.is_new} for each in added]})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+import click
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation
     from memory.providers.holographic.settings import HolographicSettings
     from memory.providers.holographic.store import FactStore
+
+
+# How far a fact is trusted.
+TRUST = click.FloatRange(0, 1)
 
 
 class Opened(NamedTuple):

@@ -12,7 +12,7 @@ from hermes_state.commands.plain import one_line
 from hermes_state.commands.progress import progress
 from hermes_state.commands.table import DIM, Cell, Column
 from hermes_state.commands.values import COUNT
-from memory.commands.facts.opening import opened
+from memory.commands.facts.opening import TRUST, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ _category = click.option("--category", metavar="NAME", help="Only facts of this 
     ),
 )
 @_category
-@click.option("--min-trust", type=float, default=0.0, metavar="TRUST", help="Only facts trusted so far, 0 to 1.")
+@click.option("--min-trust", type=TRUST, default=0.0, metavar="TRUST", help="Only facts trusted so far, 0 to 1.")
 @click.option("--superseded", is_flag=True, help="Also those whose place another fact took.")
 @_limit
 def list_command(invocation: Invocation, category: str | None, min_trust: float, superseded: bool, limit: int) -> None:
@@ -67,7 +67,7 @@ def list_command(invocation: Invocation, category: str | None, min_trust: float,
 )
 @click.argument("words", nargs=-1, required=True, metavar="QUESTION")
 @_category
-@click.option("--min-trust", type=float, metavar="TRUST", help="Leave out facts trusted less. Default: the home's.")
+@click.option("--min-trust", type=TRUST, metavar="TRUST", help="Leave out facts trusted less. Default: the home's.")
 @_limit
 def search_command(
     invocation: Invocation, words: tuple[str, ...], category: str | None, min_trust: float | None, limit: int
