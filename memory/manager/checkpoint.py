@@ -21,7 +21,7 @@ NOT_COMPLETED = "No active memory provider completed pre-compress checkpoint API
 class CheckpointIncomplete(MemoryFault, RuntimeError):
     """No provider said that the evidence is durable; the transcript must stay as it is."""
 
-    exit_code = 43
+    exit_code = 44
 
 
 def pre_compress(
