@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
+import postgres_server
 import pytest
 import store_strategies
 import whole_store
@@ -69,6 +70,14 @@ def test_everything_arrives(
     assert target.meta.items() == source.meta.items()
     assert target.sessions.resume("root") == source.sessions.resume("root")
     assert [m.content for m in target.messages.history("root")] == [m.content for m in source.messages.history("root")]
+
+
+@pytest.mark.skipif(not postgres_server.is_here(), reason="no PostgreSQL server")
+@pytest.mark.parametrize(("fresh", "other_fresh"), [("postgresql", "postgresql")], indirect=True)
+def test_from_one_store_of_a_database_to_another(source: SessionDB, target: SessionDB) -> None:
+    whole_store.fill(source)
+    copied(source, target).raise_for_problems()
+    assert exported(target) == exported(source)
 
 
 def test_references_lead_to_the_same_things(source: SessionDB, target: SessionDB) -> None:
