@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CLIENTS = 32
-HANG_UP = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE usename = %s AND pid <> pg_backend_pid()"
+HANG_UP = (
+    "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE usename = %s AND pid <> pg_backend_pid()"
+)
 
 
 def test_clients_that_append_to_one_session_lose_nothing(db: SessionDB, url: str) -> None:
