@@ -30,9 +30,10 @@ TITLES = {
 }
 _METHOD = """\
 * One server for all, started for the run with these settings, else its defaults: `{settings}`.
-  Each side is a process of its own and talks to it over TCP on loopback. *raw* is psycopg with a
-  prepared INSERT into a table without any index but its primary key; *agents* is `SQLAlchemySession` of openai-agents over asyncpg, *langgraph* its `PostgresSaver` with a
-  checkpoint of the conversation after each message. All commit each message, with `synchronous_commit = on`.
+  Each side is a process of its own and talks to it over TCP on loopback. *raw* is psycopg with a prepared INSERT into
+  a table without any index but its primary key; *agents* is `SQLAlchemySession` of openai-agents over asyncpg,
+  *langgraph* its `PostgresSaver` with a checkpoint of the conversation after each message. All commit each message,
+  with `synchronous_commit = on`.
 * *own* is wall time less the time the client was ready to run but had no processor, as the kernel counts it. The server
   waits for processors, too, and nobody takes that off: *server ms* is the CPU time of all its processes per call.
 * Big stores are the first {built:,} messages of the corpus, stored through the public interface, and copies of their
