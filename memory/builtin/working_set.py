@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -18,12 +18,13 @@ from hermes_state.errors import HermesStateError
 from memory.builtin import ledger
 from memory.builtin.changes import Outcome
 from memory.builtin.entries import TARGETS, parse, render
+from memory.builtin.journal import Journal, digest
 from memory.builtin.limits import Limits, Usage
 from memory.builtin.planning import Plan
 from memory.errors import MemoryBusy, MemoryFault, MemoryWriteFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hermes_state.engine import Engine
     from memory.builtin.changes import Change, Origin
@@ -54,6 +55,7 @@ class WorkingSet:
         self._redact = redact
         self._limits = limits
         self._engine = engine
+        self._journal = Journal(next(iter(files.values())).path.parent)
         self._changing = threading.RLock()
         self._reconciled: dict[str, Signature] = {}
         self.listeners: list[Callable[[Change], object]] = []
@@ -64,6 +66,10 @@ class WorkingSet:
         Raises:
             MemoryReadFailed: it is there and can't be read.
         """
+        try:
+            self._finish(wait_s=0.0)
+        except (MemoryBusy, MemoryWriteFailed) as error:  # whoever writes next finishes it
+            _log.debug("a change of several files is finished later: %s", error.message)
         self.notice_edits((target,))
         return parse(self._files[target].read())
 
@@ -92,9 +98,7 @@ class WorkingSet:
         Raises:
             MemoryFull, MemoryReadFailed, MemoryWriteFailed, MemoryBusy, DiskFull, and what `work` raises.
         """
-        with self._changing, ExitStack() as locks:
-            for target in targets:
-                locks.enter_context(self._files[target].locked())
+        with self._changing, self._locked(targets):
             plan, data = self._write(targets, work)
             batch = ledger.new_batch() if plan.changes else ""
             facts = MappingProxyType({name: value for name, value in origin.items() if value not in (None, "")})
@@ -126,6 +130,8 @@ class WorkingSet:
     def _write_all(self, wanted: Mapping[str, bytes], before: Mapping[str, bytes]) -> None:
         """Write several files or none: when one can't be written, those before it are put back."""
         written: list[str] = []
+        if len(wanted) > 1:
+            self._journal.begin(wanted, before)
         try:
             for target, data in wanted.items():
                 self._files[target].write(data)
@@ -133,7 +139,38 @@ class WorkingSet:
         except HermesStateError:
             for target in written:
                 self._files[target].write(before[target])
+            self._journal.cross_out()
             raise
+        if len(wanted) > 1:
+            self._journal.cross_out()
+
+    @contextmanager
+    def _locked(self, targets: Sequence[str]) -> Iterator[None]:
+        """Keep others from changing files, once what a killed process had begun is carried out."""
+        while True:
+            self._finish()
+            with ExitStack() as locks:
+                for target in targets:
+                    locks.enter_context(self._files[target].locked())
+                if not self._journal.is_open:  # else whoever held the locks until now was killed
+                    yield
+                    return
+
+    def _finish(self, *, wait_s: float | None = None) -> None:
+        """Carry out what a killed process had begun with several files.
+
+        Args:
+            wait_s: seconds to wait for the files; None: as they were made with.
+        """
+        if not self._journal.is_open:
+            return
+        with self._changing, ExitStack() as locks:
+            for target in TARGETS:
+                locks.enter_context(self._files[target].locked(wait_s=wait_s))
+            for target, step in self._journal.steps().items():
+                if digest(self._files[target].read()) == step.before:  # else it is done, or somebody wrote since
+                    self._files[target].write(step.data)
+            self._journal.cross_out()
 
     def _mirror(
         self, data: Mapping[str, bytes], changes: Sequence[Change], undoes: str | None
