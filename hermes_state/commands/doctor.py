@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import HAS_FINDINGS
-from hermes_state.commands.table import paint
+from hermes_state.commands.table import bold_in, paint
 from hermes_state.commands.wording import count, size
 from hermes_state.errors import HermesStateError
 
@@ -74,7 +74,7 @@ def _shape(check: Check) -> dict[str, str]:
 
 def _say(invocation: Invocation, check: Check) -> None:
     mark, color = _MARKS[check.status]
-    invocation.say(f"{paint(mark, (('fg', color), ('bold', True)))} {check.message}")
+    invocation.say(f"{paint(mark, bold_in(color))} {check.message}")
     if check.fix:
         invocation.say(f"    {paint(check.fix, (('fg', 'cyan'),))}")
 

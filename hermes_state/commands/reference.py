@@ -35,7 +35,7 @@ Data goes to stdout and words go to stderr, so that a pipe carries only what was
   options do; the one nearest to the end of the line wins.
 * `--json` gives one JSON document on stdout, `--jsonl` (where there is one) a JSON value a line, written as it comes.
   Times are ISO 8601 in UTC. Fields may be added in a later version; none of those below goes away or changes its type.
-* Nothing asks when standard input is not a terminal: what deletes needs `--yes` there.
+* Nothing asks when standard input is not a terminal: what deletes conversations or memories needs `--yes` there.
 * Long work shows its progress on a terminal and is silent in a pipe. `backup`, `verify`, `restore`, `pack` and `unpack`
   tell it to programs too, as JSON Lines: on stderr with `--json`, before the result on stdout with `--jsonl`. An event
   has `event` (`progress`), `task`, `what`, `done` and `total` in bytes (`total` is 0 where it can't be known),
@@ -49,7 +49,7 @@ Data goes to stdout and words go to stderr, so that a pipe carries only what was
 | `HERMES_HOME` | The agent home, where `--home` does not say another. |
 | `NO_COLOR` | No colours, as `--no-color`. |
 | `PAGER`, `LESS` | The pager of `sessions show` and its options; `LESS` is `FRX` unless it is set. |
-| `HERMES_STATE_MODEL`, `HERMES_STATE_API_KEY` | The model of `chat` and its key. |
+| `HERMES_STATE_MODEL`, `HERMES_STATE_BASE_URL`, `HERMES_STATE_API_KEY` | The model of `chat`: name, endpoint, key. |
 | `HERMES_STATE_COMMANDS` | Which other packages' commands are offered, separated by commas; empty for none. |
 | `HERMES_STATE_TRACEBACK` | Set to anything: an unexpected error also tells where it happened. |
 """

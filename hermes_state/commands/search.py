@@ -12,7 +12,7 @@ from hermes_state.commands import shapes
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import FOUND_NOTHING
 from hermes_state.commands.sessions.references import REF
-from hermes_state.commands.values import COUNT, FOLDER, INSTANT
+from hermes_state.commands.values import COUNT, FOLDER, INSTANT, limit_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ The query's words rank, none of them is required. It also knows
     ),
 )
 @click.argument("words", nargs=-1, metavar="QUERY...")
-@click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many hits; 0 for all.")
+@limit_option
 @click.option("--offset", type=COUNT, default=0, metavar="N", help="Leave out the first N.")
 @click.option("--sort", type=click.Choice(("relevance", "newest", "oldest")), default="relevance", metavar="ORDER",
               help="relevance (the default), newest or oldest first.")  # fmt: skip

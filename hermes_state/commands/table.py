@@ -43,6 +43,11 @@ DIM = (("dim", True),)
 BOLD = (("bold", True),)
 
 
+def bold_in(color: str) -> tuple[tuple[str, str | bool], ...]:
+    """The style of a word that a reader must not miss."""
+    return (("fg", color), ("bold", True))
+
+
 def paint(text: str, style: tuple[tuple[str, str | bool], ...]) -> str:
     """The text with its style as escape sequences, which `click.echo` takes out where they don't belong."""
     return click.style(text, **dict(style)) if style and text else text  # type: ignore[arg-type]  # pairs of one call

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.commands.plain import one_line, safe
-from hermes_state.commands.table import DIM, paint
+from hermes_state.commands.table import DIM, bold_in, paint
 from hermes_state.commands.wording import count, size
 from hermes_state.records import MessageState
 
@@ -60,9 +60,9 @@ def _heading(message: Message, detail: Detail, at: str) -> str:
     facts = [at, f"#{message.id}"]
     if message.state in _STATES:
         facts.append(_STATES[message.state])
-    mark = paint("▶ ", (("fg", "red"), ("bold", True))) if message.id == detail.marked else ""
+    mark = paint("▶ ", bold_in("red")) if message.id == detail.marked else ""
     color = _ROLE_STYLES.get(role, "blue")
-    return f"{mark}{paint(name, (('fg', color), ('bold', True)))} {paint(' · '.join(facts), DIM)}"
+    return f"{mark}{paint(name, bold_in(color))} {paint(' · '.join(facts), DIM)}"
 
 
 def _body(message: Message, detail: Detail) -> Iterator[str]:

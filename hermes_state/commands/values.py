@@ -60,6 +60,8 @@ FOLDER = FolderType()
 COUNT = WholeType(0)
 AT_LEAST_ONE = WholeType(1)
 
+limit_option = click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many; 0 for all.")
+
 
 def limit_of(rows: int) -> int | None:
     """A `--limit` as the store takes it."""

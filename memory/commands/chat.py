@@ -78,7 +78,7 @@ def _run(
     color = is_terminal(sys.stderr) and not is_plain(no_color=invocation.no_color)
     screen = Screen(color=color, is_quiet=invocation.json)
     for finding in settings.findings:
-        screen.note(f"{finding.key}: {finding.message}")
+        screen.note(f"config.yaml, {finding.key}: {finding.message}")
     with ExitStack() as stack:
         db = stack.enter_context(invocation.open_store(create=True))
         session_id = None if resume is None else db.sessions.resume(resume).id

@@ -105,3 +105,14 @@ def test_undoing_what_never_was_is_told(call: Call, remembered: Path) -> None:
     answer = call("memory", "undo", "nosuch", "--json")
     assert answer.exit_code == 38
     assert "batch" in answer.error["message"]
+
+
+@pytest.mark.parametrize("args", [("list",), ("search", "who", "maintains", "redis"), ("about", "Dana")], ids=" ".join)
+def test_facts_come_as_json_lines(call: Call, remembered: Path, args: tuple[str, ...]) -> None:
+    """What stands in the one document, a line each."""
+    lines = call("memory", "facts", *args, "--jsonl").stdout.splitlines()
+    document = call("memory", "facts", *args, "--json").json
+    assert [json.loads(line)["content"] for line in lines] == [
+        fact["content"] for fact in document.get("facts") or document["results"]
+    ]
+    assert lines

@@ -10,7 +10,7 @@ from hermes_state.commands.backup import archives
 from hermes_state.commands.backup.watching import watching
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
-from hermes_state.commands.table import paint
+from hermes_state.commands.table import bold_in, paint
 from hermes_state.commands.wording import count, local, size
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def verify_command(
 
 def _lines(result: Verification) -> Iterator[str]:
     verdict = result.verdict.name.lower()
-    word = paint(verdict.replace("_", " "), (("fg", _COLORS[verdict]), ("bold", True)))
+    word = paint(verdict.replace("_", " "), bold_in(_COLORS[verdict]))
     yield f"{word}  {one_line(str(result.path))}"
     for finding in result.findings.listed:
         member = f"{one_line(finding.member)}: " if finding.member else ""

@@ -10,7 +10,7 @@ from hermes_state.commands.backup import archives
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.repo import snapshots as told
-from hermes_state.commands.table import paint
+from hermes_state.commands.table import bold_in, paint
 from hermes_state.commands.wording import count, size
 from hermes_state.errors import ArchiveDamaged
 
@@ -68,7 +68,7 @@ def _shape(repository: Path, result: Checked) -> dict[str, object]:
 
 def _lines(repository: Path, result: Checked) -> Iterator[str]:
     is_sound = not result.findings.count
-    word = paint("sound" if is_sound else "damaged", (("fg", "green" if is_sound else "red"), ("bold", True)))
+    word = paint("sound" if is_sound else "damaged", bold_in("green" if is_sound else "red"))
     yield f"{word}  {one_line(str(repository))}"
     for finding in result.findings.listed:
         member = f"{one_line(finding.member)}: " if finding.member else ""

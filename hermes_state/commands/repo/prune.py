@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--keep-daily", type=click.IntRange(0), default=0, metavar="N", help="… and one of each of N days,")
 @click.option("--keep-weekly", type=click.IntRange(0), default=0, metavar="N", help="… and one of each of N weeks,")
 @click.option("--keep-monthly", type=click.IntRange(0), default=0, metavar="N", help="… and one of each of N months.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
+@click.option("--dry-run", is_flag=True, help="Say what would go; change nothing.")
 def prune_command(
     invocation: Invocation,
     repository: Path,

@@ -13,7 +13,7 @@ from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.sessions.filters import filter_options, make_filter
 from hermes_state.commands.table import BOLD, DIM, Cell, Column
-from hermes_state.commands.values import COUNT, limit_of
+from hermes_state.commands.values import COUNT, limit_of, limit_option
 from hermes_state.commands.wording import ago, count
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _COLUMNS = (
 @click.option("--all", "everything", is_flag=True, help="Every session row: archived, sub-agents', each segment.")
 @click.option("--order", type=click.Choice(ORDERS), default="active", metavar="ORDER",
               help="active (the default), started, oldest, messages or title.")  # fmt: skip
-@click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many; 0 for all.")
+@limit_option
 @click.option("--offset", type=COUNT, default=0, metavar="N", help="Leave out the first N.")
 @click.option("--jsonl", is_flag=True, help="JSON Lines: a session a line.")
 def list_command(

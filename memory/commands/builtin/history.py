@@ -10,7 +10,7 @@ import click
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import DIM, Cell, Column
-from hermes_state.commands.values import COUNT, limit_of
+from hermes_state.commands.values import limit_of, limit_option
 from hermes_state.commands.wording import ago
 from memory.commands.builtin.opening import opened
 
@@ -34,7 +34,7 @@ _COLUMNS = (
     examples=("hermes-state memory history", "hermes-state memory history 496a0fa21c6c --json"),
 )
 @click.argument("entry", required=False, metavar="[ID]")
-@click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many; 0 for all.")
+@limit_option
 @click.option("--jsonl", is_flag=True, help="JSON Lines: an event a line.")
 def history(invocation: Invocation, entry: str | None, limit: int, jsonl: bool) -> None:
     """Show what happened to memory, newest first.

@@ -10,14 +10,15 @@ import click
 from hermes_state.errors import StoreUnavailable
 from memory.builtin import BuiltinMemory, BuiltinProvider, Limits, Operation
 from memory.builtin.entries import TARGETS
+from memory.commands.settings import settings_of
 from memory.errors import AmbiguousMatch, EntryNotFound
-from memory.settings import MemorySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hermes_state.commands.invocation import Invocation
     from hermes_state.store import SessionDB
+    from memory.settings import MemorySettings
 
 ORIGIN = {"write_origin": "command line", "execution_context": "foreground"}
 
@@ -35,10 +36,7 @@ def opened(invocation: Invocation, *, writes: bool, past: bool = False) -> Itera
             the files alone are read when there is no store, or none that can be opened.
         past: what was is asked for, which only the store knows: one that is there has to open.
     """
-    home = invocation.home_path()
-    settings = MemorySettings.load(home)
-    for finding in settings.findings:
-        invocation.note(f"config.yaml, {finding.key}: {finding.message}")
+    settings = settings_of(invocation)
     if not writes and not invocation.store_path().exists():
         yield _memory(invocation, None, settings)
         return

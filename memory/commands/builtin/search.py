@@ -10,7 +10,7 @@ from hermes_state.commands.command import command
 from hermes_state.commands.invocation import FOUND_NOTHING
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import DIM, Cell, Column
-from hermes_state.commands.values import COUNT
+from hermes_state.commands.values import limit_option
 from memory.commands.builtin.opening import opened, target_option
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _ALL = 1_000_000
 @target_option
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only entries with this tag; may be repeated.")
 @click.option("--active", is_flag=True, help="Only what is in the files now.")
-@click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many; 0 for all.")
+@limit_option
 @click.option("--jsonl", is_flag=True, help="JSON Lines: a hit a line.")
 def search(
     invocation: Invocation,

@@ -11,7 +11,7 @@ from hermes_state.commands.invocation import FOUND_NOTHING
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.progress import progress
 from hermes_state.commands.table import DIM, Cell, Column
-from hermes_state.commands.values import COUNT
+from hermes_state.commands.values import limit_option
 from memory.commands.facts.opening import TRUST, opened
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _COLUMNS = (
     Column(head="VIA", most=20),
     Column(head="FACT"),
 )
-_limit = click.option("--limit", type=COUNT, default=20, show_default=True, help="At most so many; 0 for all.")
+_jsonl = click.option("--jsonl", is_flag=True, help="JSON Lines: a fact a line.")
 _category = click.option("--category", metavar="NAME", help="Only facts of this category.")
 
 
@@ -43,13 +43,19 @@ _category = click.option("--category", metavar="NAME", help="Only facts of this 
 @_category
 @click.option("--min-trust", type=TRUST, default=0.0, metavar="TRUST", help="Only facts trusted so far, 0 to 1.")
 @click.option("--superseded", is_flag=True, help="Also those whose place another fact took.")
-@_limit
-def list_command(invocation: Invocation, category: str | None, min_trust: float, superseded: bool, limit: int) -> None:
+@limit_option
+@_jsonl
+def list_command(
+    invocation: Invocation, category: str | None, min_trust: float, superseded: bool, limit: int, jsonl: bool
+) -> None:
     """List facts, the most trusted first."""
     from memory.providers.holographic.tools import fact_shape
 
     with opened(invocation, only_reads=True) as facts:
         found = facts.store.list(category=category, min_trust=min_trust, limit=limit or _EVERY, superseded=superseded)
+    if jsonl:
+        invocation.stream(fact_shape(fact) for fact in found)
+        return
     if invocation.json:
         invocation.document({"facts": [fact_shape(fact) for fact in found], "count": len(found)})
         return
@@ -65,12 +71,18 @@ def list_command(invocation: Invocation, category: str | None, min_trust: float,
         "hermes-state memory facts search 谁负责净值报表 --json",
     ),
 )
-@click.argument("words", nargs=-1, required=True, metavar="QUESTION")
+@click.argument("words", nargs=-1, required=True, metavar="QUESTION...")
 @_category
 @click.option("--min-trust", type=TRUST, metavar="TRUST", help="Leave out facts trusted less. Default: the home's.")
-@_limit
+@limit_option
+@_jsonl
 def search_command(
-    invocation: Invocation, words: tuple[str, ...], category: str | None, min_trust: float | None, limit: int
+    invocation: Invocation,
+    words: tuple[str, ...],
+    category: str | None,
+    min_trust: float | None,
+    limit: int,
+    jsonl: bool,
 ) -> int | None:
     """Find the facts that answer a question.
 
@@ -82,7 +94,7 @@ def search_command(
         retrieval = Retrieval(facts.store, facts.settings.retrieval)
         least = facts.settings.min_trust_threshold if min_trust is None else min_trust
         hits = retrieval.search(" ".join(words), category=category, min_trust=least, limit=limit or _EVERY)
-    return _answer(invocation, hits)
+    return _answer(invocation, hits, jsonl=jsonl)
 
 
 @command(
@@ -91,8 +103,11 @@ def search_command(
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_category
-@_limit
-def about_command(invocation: Invocation, names: tuple[str, ...], category: str | None, limit: int) -> int | None:
+@limit_option
+@_jsonl
+def about_command(
+    invocation: Invocation, names: tuple[str, ...], category: str | None, limit: int, jsonl: bool
+) -> int | None:
     """Show what is known about somebody or something.
 
     Each argument is one name; of several it shows what connects them. Exits 1 when nothing is known.
@@ -106,7 +121,7 @@ def about_command(invocation: Invocation, names: tuple[str, ...], category: str 
             hits = association.reason(names, category=category, limit=most)
         else:
             hits, _ = association.related(names[0], category=category, limit=most)
-    return _answer(invocation, hits)
+    return _answer(invocation, hits, jsonl=jsonl)
 
 
 @command(
@@ -114,7 +129,7 @@ def about_command(invocation: Invocation, names: tuple[str, ...], category: str 
     examples=("hermes-state memory facts contradictions", "hermes-state memory facts contradictions --json"),
 )
 @_category
-@_limit
+@limit_option
 def contradictions_command(invocation: Invocation, category: str | None, limit: int) -> int | None:
     """Show facts that can't both be true.
 
@@ -138,10 +153,12 @@ def contradictions_command(invocation: Invocation, category: str | None, limit: 
     return FOUND_NOTHING if pairs else None
 
 
-def _answer(invocation: Invocation, hits: Sequence[Hit]) -> int | None:
+def _answer(invocation: Invocation, hits: Sequence[Hit], *, jsonl: bool) -> int | None:
     from memory.providers.holographic.tools import hit_shape
 
-    if invocation.json:
+    if jsonl:
+        invocation.stream(hit_shape(hit) for hit in hits)
+    elif invocation.json:
         invocation.document({"results": [hit_shape(hit) for hit in hits], "count": len(hits)})
     else:
         _show(invocation, [(hit.fact, hit.via) for hit in hits])

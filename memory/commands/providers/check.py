@@ -12,7 +12,7 @@ from hermes_state.commands import shapes
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import HAS_FINDINGS
 from hermes_state.commands.plain import one_line
-from hermes_state.commands.table import DIM, paint
+from hermes_state.commands.table import DIM, bold_in, paint
 from hermes_state.commands.wording import count
 from memory.commands.plugin_output import plugin_output_on_stderr
 
@@ -109,7 +109,7 @@ def _say_findings(invocation: Invocation, report: Report) -> None:
 def _say_finding(invocation: Invocation, finding: Finding) -> None:
     color = "yellow" if finding.is_warning else "red"
     word = "warning" if finding.is_warning else "fault"
-    invocation.say(f"{paint(word, (('fg', color), ('bold', True)))} {finding.rule}: {one_line(finding.found)}")
+    invocation.say(f"{paint(word, bold_in(color))} {finding.rule}: {one_line(finding.found)}")
     invocation.say(f"    {paint(f'why: {finding.breaks}', DIM)}")
     invocation.say(f"    {paint(f'fix: {finding.fix}', (('fg', 'cyan'),))}")
 

@@ -1,4 +1,4 @@
-"""What the commands about providers share: settings, a provider by its name, and making it the one in use."""
+"""What the commands about providers share: a provider by its name, and making it the one in use."""
 
 from __future__ import annotations
 
@@ -12,14 +12,6 @@ if TYPE_CHECKING:
 
     from hermes_state.commands.invocation import Invocation
     from memory.signatures import Adapted
-
-
-def settings_of(invocation: Invocation) -> MemorySettings:
-    """The settings of the home; what is wrong with them is told on stderr."""
-    settings = MemorySettings.load(invocation.home_path())
-    for finding in settings.findings:
-        invocation.note(f"config.yaml, {finding.key}: {finding.message}")
-    return settings
 
 
 def loaded(invocation: Invocation, name: str) -> Adapted:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_state.commands.command import command
 from hermes_state.commands.plain import one_line
 from hermes_state.commands.table import BOLD, DIM, Cell, Column
-from memory.commands.providers.choosing import settings_of
+from memory.commands.settings import settings_of
 
 if TYPE_CHECKING:
     from hermes_state.commands.invocation import Invocation

@@ -9,8 +9,9 @@ import click
 
 from hermes_state.commands.command import command
 from hermes_state.commands.streams import is_terminal
-from memory.commands.providers.choosing import loaded, put_in_use, settings_of
+from memory.commands.providers.choosing import loaded, put_in_use
 from memory.commands.providers.questions import answer_all
+from memory.commands.settings import settings_of
 from memory.config import change_config, read_config, save_env, variables_of
 
 if TYPE_CHECKING:

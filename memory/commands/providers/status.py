@@ -11,7 +11,7 @@ from hermes_state.commands import shapes
 from hermes_state.commands.command import command
 from hermes_state.commands.invocation import HAS_FINDINGS
 from hermes_state.commands.plain import one_line
-from hermes_state.commands.table import BOLD, DIM, paint
+from hermes_state.commands.table import BOLD, DIM, bold_in, paint
 from hermes_state.commands.wording import count, local
 from hermes_state.errors import StoreUnavailable
 from memory.commands.plugin_output import plugin_output_on_stderr
@@ -144,7 +144,7 @@ def _report(
 
 def _say(invocation: Invocation, report: ProviderReport) -> None:
     mark, color = ("✓", "green") if report.works else ("✗", "red")
-    head = f"{paint(mark, (('fg', color), ('bold', True)))} {paint(one_line(report.name), BOLD)}"
+    head = f"{paint(mark, bold_in(color))} {paint(one_line(report.name), BOLD)}"
     invocation.say(f"{head}  {one_line(report.reason)}".rstrip())
     for label, text in _lines(report):
         invocation.say(f"  {paint(f'{label:<{_LABEL}}', DIM)}{one_line(text)}")
