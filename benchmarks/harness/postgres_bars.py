@@ -49,7 +49,7 @@ def bars(figures: Figures) -> list[Bar]:
     found.append(Bar("bytes per byte of text", figures.get("bytes of text", size, "ours", "of_text"), BYTES))
     grown = figures.of("growth")
     if len(grown) > 1:
-        few, many = (row.values["wall_p50_ms"] for row in (grown[0], grown[-1]))
+        few, many = (row.values["own_p50_ms"] for row in (grown[0], grown[-1]))
         found.append(Bar(f"search in one store, {grown[0].size:,} to {grown[-1].size:,} messages", many / few, GROWTH))
     for way in ("to the server", "to a file"):
         copied = figures.of("copy")
