@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import AmbiguousMatch, EntryNotFound, MemoryFull, UnsafeMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hermes_state.errors import HermesStateError
     from memory.builtin.archive import Memory
@@ -23,6 +23,9 @@ _DONE = "Write saved. This update is complete — do not repeat it."
 _SAID = {"add": "added", "replace": "replaced", "merge": "merged", "remove": "removed", "archive": "archived"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Characters of an entry in a list of candidates; the exact text stands beside it.
+# Characters of entries in one reply, and about what a row costs beside its text. A file that others wrote can be
+# of any size, and a reply of a megabyte would end the conversation.
+ENTRIES_MAX_CHARS, _ROW_CHARS = 40_000, 50
 _PREVIEW_CHARS = 80
 
 Reply = dict[str, Any]
@@ -123,8 +126,10 @@ def failed(error: HermesStateError, held: Entries | None) -> Reply:
             return reply
     if held is not None:
         reply["usage"] = str(held.usage)
-        reply["current_entries"] = list(held.texts)
-        reply["entries"] = entries(held)
+        rows = entries(held)
+        reply["current_entries"] = [row["text"] for row in rows]
+        reply["entries"] = rows
+        reply |= _left_out(held, rows)
     return reply
 
 
@@ -154,11 +159,22 @@ def terminal(failures: int) -> Reply:
 
 
 def entries(held: Entries) -> list[Reply]:
-    """The entries of a file with their ids and sizes."""
-    return [
-        {"id": name, "chars": len(entry.raw), "text": entry.text}
-        for name, entry in zip(held.ids, held.entries, strict=True)
-    ]
+    """The entries of a file with their ids and sizes: as many as a model's context can bear, very long ones cut."""
+    rows: list[Reply] = []
+    room = ENTRIES_MAX_CHARS
+    for name, entry in zip(held.ids, held.entries, strict=True):
+        if room <= 0:
+            break
+        is_whole = len(entry.text) <= room
+        text = entry.text if is_whole else _preview(entry.text)
+        room -= len(text) + _ROW_CHARS
+        rows.append({"id": name, "chars": len(entry.raw), "text": text} | ({} if is_whole else {"cut": True}))
+    return rows
+
+
+def _left_out(held: Entries, rows: Sequence[Reply]) -> Reply:
+    left = len(held.entries) - len(rows)
+    return {"left_out": f"{left:,} more entries; `search` finds them"} if left else {}
 
 
 def listing(files: Iterable[Entries], tags: Mapping[str, tuple[str, ...]]) -> Reply:
@@ -166,7 +182,8 @@ def listing(files: Iterable[Entries], tags: Mapping[str, tuple[str, ...]]) -> Re
     reply: Reply = {"success": True, "done": True, "targets": {}}
     for held in files:
         rows = [row | ({"tags": list(tags[row["id"]])} if tags.get(row["id"]) else {}) for row in entries(held)]
-        shown: Reply = {"usage": str(held.usage), "entry_count": len(rows), "entries": rows}
+        shown: Reply = {"usage": str(held.usage), "entry_count": len(held.entries), "entries": rows}
+        shown |= _left_out(held, rows)
         if held.problems:
             shown["problems"] = list(held.problems)
         reply["targets"][held.target] = shown

@@ -387,3 +387,17 @@ def test_a_batch_to_undo_that_is_no_text_is_refused_in_words(call: Call, batch: 
     assert reply["success"] is False
     assert "`batch` is a text" in reply["error"]
     assert call(action="list")["targets"]["memory"]["entry_count"] == 1
+
+
+@pytest.mark.parametrize("text", ["家" * 300_000, "\n§\n".join(f"entry {n} {'主题' * 60}" for n in range(2_000))])
+def test_a_huge_file_does_not_make_a_huge_reply(call: Call, home: Path, text: str) -> None:
+    """It would fill the model's context; ids, sizes and what is left out are told."""
+    put(home, text)
+    listed = call(action="list")
+    refused = call(action="add", content="one more")
+    held = listed["targets"]["memory"]
+    assert held["entry_count"] == len(text.split("\n§\n"))
+    assert held["entries"][0]["chars"] == len(text.split("\n§\n")[0])
+    assert held["entries"][0].get("cut", False) or "left_out" in held
+    for reply in (listed, refused):
+        assert len(json.dumps(reply, ensure_ascii=False)) < 150_000
