@@ -234,7 +234,11 @@ class Restoring:
             home=self.home, source=source, built=built, databases=source.databases, secrets=source.secrets
         )
         moved, result.prepared, result.damaged = prepare.prepare(
-            journal.new, source.databases, prefixes, tell=lambda what: self._tell(what, 1, 1), indexes=indexes
+            journal.new,
+            source.databases,
+            prefixes,
+            tell=lambda what: self._tell(what, source.size, source.size),
+            indexes=indexes,
         )
         builder.finish()
         relocation = relocate_files(journal.new, self.home, prefixes)
