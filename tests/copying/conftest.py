@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-ENGINES = ("sqlite", "postgresql") if postgres_server.is_here() else ("sqlite",)
+ENGINES = postgres_server.engines()
 
 
 # Two stores of one database are only tried where a test says so: what they need, the other pairs need too.

@@ -53,7 +53,6 @@ def texts(memory: BuiltinMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return memory.read("memory").texts, memory.read("user").texts
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 @pytest.mark.parametrize("files", [0, 1])
 def test_whoever_looks_next_finds_the_whole_batch(home: Path, files: int) -> None:
     killed_after(home, files)
@@ -63,7 +62,6 @@ def test_whoever_looks_next_finds_the_whole_batch(home: Path, files: int) -> Non
     assert not (home / "memories" / JOURNAL_NAME).exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 def test_whoever_writes_next_builds_on_the_whole_batch(home: Path) -> None:
     killed_after(home, 1)
     memory = BuiltinMemory(home)
@@ -71,7 +69,6 @@ def test_whoever_writes_next_builds_on_the_whole_batch(home: Path) -> None:
     assert texts(memory) == (("old \\xff", "new 家"), ("new نحن", "later"))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 def test_what_an_editor_wrote_since_is_not_written_over(home: Path) -> None:
     killed_after(home, 1)
     put(home, "mine", target="user")

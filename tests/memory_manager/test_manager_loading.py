@@ -133,7 +133,6 @@ with ending_on_sigterm(), MemoryManager(None, home=home, settings=MemorySettings
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_process_whose_plug_in_hangs_at_its_import_can_be_ended(home: Path) -> None:
     folder, mark = home / "plugins" / "slow", home / "imported"
     folder.mkdir(parents=True)
