@@ -137,3 +137,17 @@ def test_a_password_is_never_shown(postgres: str) -> None:
 def test_other_drivers_are_refused_by_name() -> None:
     with pytest.raises(InvalidValue, match="asyncpg"):
         Address.of("postgresql+asyncpg://me@host/db")
+
+
+def test_an_index_built_anew_is_one_stores(db: SessionDB, other: SessionDB) -> None:
+    """The index's rows bind no owner by policy, so each statement must name its store itself."""
+    for store in (db, other):
+        store.messages.append(store.sessions.create(source="cli").id, role="user", content="needle 针")
+        assert len(store.search.messages("needle")) == 1
+    db.search.rebuild()
+    db.sessions.delete(db.sessions.list()[0].id)
+    with other.engine.read() as connection:
+        assert (
+            connection.exec_driver_sql("SELECT count(*) FROM message_index WHERE store = hermes_store()").scalar() == 1
+        )
+    assert [len(store.search.messages("针")) for store in (db, other)] == [0, 1]
