@@ -1,7 +1,8 @@
 """Labelled sets of facts, questions, entities and contradictions, drawn from `holographic_texts` with a seed.
 
-Five languages, and of each two parts: `open`, which may be looked at while code is made, and `held`, which is for
-measuring. No line and no name of one part is in the other. Pairs have a third part, `sealed`, with the names of `held`.
+Five languages, and of each three parts: `open`, which may be looked at while code is made, `held`, which is for
+measuring, and `fresh`, which was written when `held` had been looked at. No line and no name of one part is in another.
+Pairs have a part `sealed` with the names of `held`, and none that is fresh.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from benchmarks.holographic_texts import Part, Texts, chinese, english, japanese, korean, lines, mixed
+from benchmarks.holographic_texts.fresh import FRESH, Fresh
 
 LANGUAGES = ("en", "zh", "ja", "ko", "mixed")
 KINDS = ("preference", "value", "opposite", "negation", "number", "date")
 SEED = 20261130
 
-PartName = Literal["open", "held"]
+PartName = Literal["open", "held", "fresh"]
 PairsName = Literal["open", "held", "sealed"]
 
 _TEXTS: dict[str, Texts] = {
@@ -110,14 +112,14 @@ def facts(language: str, count: int, *, seed: int = SEED, part: PartName = "open
     return list(made.values())
 
 
-def queries(known: list[Fact], count: int, *, seed: int = SEED) -> list[Query]:
+def queries(known: list[Fact], count: int, *, seed: int = SEED, part: PartName = "open") -> list[Query]:
     """So many questions, every second of which no fact answers: small talk, or somebody nobody has heard of."""
     rng = Random(f"queries:{seed}")
     answers: dict[str, list[int]] = {}
     for index, fact in enumerate(known):
         answers.setdefault(fact.question, []).append(index)
     asked = list(answers)
-    texts = _TEXTS[known[0].language]
+    texts: Texts | Fresh = FRESH[known[0].language] if part == "fresh" else _TEXTS[known[0].language]
     made = []
     for number in range(count):
         if number % 2 == 0:
@@ -158,8 +160,9 @@ def pairs(language: str, count: int, *, seed: int = SEED, part: PairsName = "ope
 
 
 def _part(language: str, part: PartName) -> Part:
-    texts = _TEXTS[language]
-    return texts.held if part == "held" else texts.opened
+    if part == "fresh":
+        return FRESH[language].part
+    return _TEXTS[language].held if part == "held" else _TEXTS[language].opened
 
 
 def _names(rng: Random, chosen: Part, crowd: int, language: str) -> dict[str, str]:
@@ -218,7 +221,7 @@ def _particle(word: str, particle: str) -> str:
     return after_vowel if final == 0 or (particle == "로" and final == 8) else after_consonant
 
 
-def _about_a_stranger(rng: Random, texts: Texts, fact: Fact) -> str:
+def _about_a_stranger(rng: Random, texts: Texts | Fresh, fact: Fact) -> str:
     """A question about this fact's subject, with its names replaced by some that no fact has."""
     question = fact.question
     for name, stranger in zip(fact.entities, rng.sample(texts.strangers, len(texts.strangers)), strict=False):
