@@ -312,10 +312,16 @@ class BuiltinMemory:
         target: str | None = None,
         tags: Sequence[str] = (),
         statuses: Sequence[str] = archive.STATUSES,
+        excerpts: bool = True,
     ) -> list[Memory]:
         """The entries that answer a query best, those that left the files included.
 
         Without a store only the files are searched.
+
+        Args:
+            tags: an entry must have all of them.
+            statuses: only entries that are in one of these.
+            excerpts: fill `Memory.snippet`, which takes longer than the rest where entries are long.
 
         Raises:
             MemoryReadFailed: a file can't be read.
@@ -324,23 +330,25 @@ class BuiltinMemory:
             found = [self.read(each) for each in TARGETS if target in (None, each)]
             return in_files([(each.target, each.ids, each.texts) for each in found], query, limit)
         self._files.notice_edits()
+
+        def ask(connection: Connection) -> list[Memory]:
+            return archive.search(
+                connection, query, target=target, tags=tags, statuses=statuses, limit=limit, excerpts=excerpts
+            )
+
         try:
-            return self._search(self._engine, query, limit, target=target, tags=tags, statuses=statuses)
+            return self._indexed(self._engine, ask)
         except StoreDamaged as error:
             if self._engine.read_only:
                 raise
             _log.warning("the index of memories is made anew: %s", error.message)
             with self._engine.write() as connection:
                 memory_index.rebuild(connection)
-            return self._search(self._engine, query, limit, target=target, tags=tags, statuses=statuses)
+            return self._indexed(self._engine, ask)
 
     @staticmethod
-    def _search(
-        engine: Engine, query: str, limit: int, *, target: str | None, tags: Sequence[str], statuses: Sequence[str]
-    ) -> list[Memory]:
-        def ask(connection: Connection) -> list[Memory]:
-            return archive.search(connection, query, target=target, tags=tags, statuses=statuses, limit=limit)
-
+    def _indexed(engine: Engine, ask: Callable[[Connection], list[Memory]]) -> list[Memory]:
+        """What is found when the index has every entry."""
         with engine.read() as connection:
             if memory_index.is_current(connection):
                 return ask(connection)

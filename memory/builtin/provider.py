@@ -37,7 +37,7 @@ class BuiltinProvider(MemoryProvider):
         self._tool = MemoryTool(memory)
         self._session_id = ""
         self._in_prompt = ""
-        self._has_news = False  # something was written since the prompt was built
+        self._news: list[str] = []  # written since the prompt was built
         self._recalled: RecallStatus | None = None
         memory.on_write(self._note_write)
 
@@ -60,7 +60,8 @@ class BuiltinProvider(MemoryProvider):
         self.memory.on_write(listener)
 
     def _note_write(self, change: Change) -> None:
-        self._has_news = self._has_news or change.after is not None
+        if change.after is not None:
+            self._news.append(change.after.text)
 
     # ── the prompt and recall ─────────────────────────────────────────────────
 
@@ -72,7 +73,7 @@ class BuiltinProvider(MemoryProvider):
         """
         if not self.memory.shown:
             return ""
-        self._has_news = False
+        self._news.clear()  # before the files are read: what is written meanwhile is news, whether or not it was read
         self._in_prompt = self.memory.refresh_snapshot()
         return f"{GUIDANCE}\n\n{self._in_prompt}" if self._in_prompt else GUIDANCE
 
@@ -82,11 +83,14 @@ class BuiltinProvider(MemoryProvider):
         What was removed or replaced is not recalled: it is not true any more.
         """
         self._recalled = None
-        statuses = (["archived"] if self.memory.has_archived() else []) + (["active"] if self._has_news else [])
-        if not statuses or not query.strip():
-            return ""  # nearly always: what is true is in the prompt
+        if not query.strip():
+            return ""
         in_prompt = self._in_prompt or self.memory.snapshot()
-        hits = self.memory.search(query, RECALL_LIMIT * 4, statuses=statuses)
+        self._news = [text for text in self._news if text not in in_prompt]
+        statuses = (["archived"] if self.memory.has_archived() else []) + (["active"] if self._news else [])
+        if not statuses:
+            return ""  # nearly always: what is true is in the prompt
+        hits = self.memory.search(query, RECALL_LIMIT * 4, statuses=statuses, excerpts=False)
         fresh = [hit for hit in hits if hit.status == "archived" or hit.text not in in_prompt][:RECALL_LIMIT]
         self._recalled = RecallStatus(provider_label="Built-in memory", count=len(fresh)) if fresh else None
         return "\n".join(f"- {' '.join(hit.text.split())}" for hit in fresh)
