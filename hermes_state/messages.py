@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 VISIBLE = (MessageState.ACTIVE, MessageState.COMPACTED)
 ANY_STATE = tuple(MessageState)
+# Names whose values a record has as they are given; others go to its extras.
+_RECORDED = MESSAGE_FIELDS | {"role", "content", "state"}
 # How long an append may wait to fold the tail, in seconds: it is stored already, only its caller waits.
 _FOLD_BUDGET_S = 0.02
 MessageList = list[Message]  # inside the class, `list` is the method
@@ -85,19 +87,7 @@ class Messages:
         self._on_append(1)
         if placed[0] % FOLD_EVERY == 0:
             self._fold()
-        return message_of(
-            {
-                **said,
-                "id": placed[0],
-                "session_id": session_id,
-                "position": placed[1],
-                "role": encoded["role"],
-                "created_at": from_us(encoded["created_at"]),
-                "tool_name": encoded.get("tool_name"),
-                "tool_call_id": encoded.get("tool_call_id"),
-                "platform_message_id": encoded.get("platform_message_id"),
-            }
-        )
+        return _record(session_id, placed, said, encoded)
 
     def append_many(self, session_id: str, messages: Iterable[Mapping[str, Any] | Message]) -> MessageList:
         """Add messages in one transaction: all of them, or none.
@@ -111,25 +101,31 @@ class Messages:
             As `append`.
         """
         now = now_us()
-        encoded = [encode(self._fields_of(message), now) for message in messages]
+        said = [self._fields_of(message) for message in messages]
+        encoded = [encode(fields, now) for fields in said]
         for columns in encoded:
             columns.pop("state", None)  # what is appended is active, whatever became of the message it copies
         with self._engine.write() as connection:
             if not encoded:
                 self._writable(connection, session_id)
             edits.name_tools(connection, session_id, encoded)
-            added = [self._append_part(connection, session_id, columns) for columns in encoded]
+            added = [self._append_part(connection, session_id, *each) for each in zip(said, encoded, strict=True)]
             if len({message.id // FOLD_EVERY for message in added}) > 1:
                 fold(connection)
         self._on_append(len(added))
         return added
 
-    def _append_part(self, connection: Connection, session_id: str, columns: Columns) -> Message:
+    def _append_part(
+        self, connection: Connection, session_id: str, said: Mapping[str, Any], columns: Columns
+    ) -> Message:
         """Append inside a transaction; what the engine's statement does not take is looked into."""
         placed = self._engine.append_message(session_id, columns)
         if placed is None:
             pk = self._writable(connection, session_id)
             return edits.append_all(connection, pk, session_id, [columns])[0]
+        if said.keys() <= _RECORDED:
+            given = {name: value for name, value in said.items() if value is not None and name != "state"}
+            return _record(session_id, placed, given, columns)
         return edits.record_of(session_id, columns | {"id": placed[0], "position": placed[1]})
 
     def _fill_tool_name(self, session_id: str, encoded: Columns) -> None:
@@ -340,6 +336,23 @@ class Messages:
         with self._engine.write() as connection:
             pk = self._writable(connection, session_id)
             return edits.replace(connection, pk, session_id, encoded)
+
+
+def _record(session_id: str, placed: tuple[int, int], said: Mapping[str, Any], columns: Columns) -> Message:
+    """The record of a message that was just stored, from what was said of it: reading it back would cost as much."""
+    return message_of(
+        {
+            **said,
+            "id": placed[0],
+            "session_id": session_id,
+            "position": placed[1],
+            "role": columns["role"],
+            "created_at": from_us(columns["created_at"]),
+            "tool_name": columns.get("tool_name"),
+            "tool_call_id": columns.get("tool_call_id"),
+            "platform_message_id": columns.get("platform_message_id"),
+        }
+    )
 
 
 def _given(fields: MessageFields) -> dict[str, Any]:
