@@ -573,36 +573,48 @@ CREATE POLICY one_store ON usage USING (store = hermes_store()) WITH CHECK (stor
 -- The full-text index: derived data. A message's tokens are kept as text, in their order, and GIN has them as lexemes
 -- `STORE.ZONE:word` and `STORE.ZONE;pair`. A zone is some thousand messages in the order of their ids: GIN knows no order,
 -- so the newest messages with a word are found in the lists of the newest zones, and a list is of one store.
--- A huge message has several rows, since a tsvector ends at 1 MB.
+-- A tsvector ends at 1 MB, so a huge message has several rows, with parts from 1; all others have one, part 0.
+--
+-- A list is read by looking at the row of each entry, so rows must be narrow: seventy to a page, not eight. PostgreSQL
+-- moves long values out of a row only when it is longer than 2 KB; `filler` makes it so, and is 30 bytes when stored.
 --
 -- Row-level security is not forced on the owner here, because with it no index on an expression is used: `@@` is not
 -- leakproof (https://www.postgresql.org/docs/15/rules-privileges.html). `hermes_matches` runs as the owner and looks at
 -- one store's lexemes; every other role is held by the policy.
 CREATE TABLE message_index (
-    store integer NOT NULL DEFAULT hermes_store(),
     id bigint NOT NULL,
-    part integer NOT NULL,
+    store integer NOT NULL DEFAULT hermes_store(),
     zone integer NOT NULL,
     words integer NOT NULL,
     grams integer NOT NULL,
+    part smallint NOT NULL,
     word_tokens text COLLATE "C" NOT NULL,
     gram_tokens text COLLATE "C" NOT NULL,
-    CONSTRAINT pk_message_index PRIMARY KEY (store, id, part)
-);
+    filler text NOT NULL GENERATED ALWAYS AS (
+        repeat(' ', greatest(0, 2000 - octet_length(word_tokens) - octet_length(gram_tokens)))
+    ) STORED,
+    CONSTRAINT pk_message_index PRIMARY KEY (store, part, id)
+) WITH (toast_tuple_target = 128);
 
--- Not STRICT, so that they are a part of the index's expression and not calls.
 CREATE FUNCTION hermes_lexemes(head text, tokens text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT CASE WHEN tokens = '' THEN '{}' ELSE string_to_array(head || replace(tokens, ' ', ' ' || head), ' ') END $$;
 
+-- Its cost says: never work it out for a row that an index could tell of.
 CREATE FUNCTION hermes_vector(store integer, zone integer, words text, grams text) RETURNS tsvector
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT array_to_tsvector(
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000000 AS $$
+BEGIN
+    RETURN array_to_tsvector(
         hermes_lexemes(store || '.' || zone || ':', words) || hermes_lexemes(store || '.' || zone || ';', grams)
-    )
-$$;
+    );
+END $$;
 
 CREATE INDEX ix_message_index_lexemes ON message_index
-USING gin (hermes_vector(store, zone, word_tokens, gram_tokens)) WITH (fastupdate = off);
+USING gin (hermes_vector(store, zone, word_tokens, gram_tokens)) WITH (fastupdate = off) WHERE part = 0;
+CREATE INDEX ix_message_index_huge ON message_index
+USING gin (hermes_vector(store, zone, word_tokens, gram_tokens)) WITH (fastupdate = off) WHERE part > 0;
+-- No plan needs to know which words are common, and ANALYZE would work out the vectors of 30,000 messages.
+ALTER INDEX ix_message_index_lexemes ALTER COLUMN 1 SET STATISTICS 0;
+ALTER INDEX ix_message_index_huge ALTER COLUMN 1 SET STATISTICS 0;
 
 ALTER TABLE message_index ENABLE ROW LEVEL SECURITY;
 CREATE POLICY one_store ON message_index USING (store = hermes_store()) WITH CHECK (store = hermes_store());
@@ -650,48 +662,119 @@ BEGIN
     RETURN answers[1];
 END $$;
 
--- The ids of messages that meet a query, newest first (or oldest first), read zone by zone from that end.
--- In `query`, chr(1) stands before each lexeme for the store and the zone. `program` is given where lexemes alone don't
--- tell: phrases.
+-- The huge messages of a span that meet a query. Words of one may be in different rows, so each leaf of the query is
+-- asked by itself, and a message's answers are put together.
+CREATE FUNCTION hermes_huge(steps text[], leaves text[], lowest bigint, highest bigint) RETURNS SETOF bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT SET enable_seqscan = off SET jit = off AS $$
+    WITH every AS MATERIALIZED (
+        SELECT i.id, i.zone FROM message_index AS i
+        WHERE i.store = hermes_store() AND i.part = 1 AND i.id BETWEEN lowest AND highest
+    ), asked AS (
+        SELECT l.n, steps[l.n] AS step, (
+            SELECT string_agg('(' || replace(l.leaf, chr(1), hermes_store() || '.' || z.zone) || ')', '|')
+            FROM (SELECT DISTINCT zone FROM every) AS z
+        )::tsquery AS lexemes
+        FROM unnest(leaves) WITH ORDINALITY AS l (leaf, n) WHERE l.leaf <> ''
+    ), held AS (
+        SELECT h.id, string_agg(DISTINCT a.n::text, ' ') AS answers
+        FROM asked AS a CROSS JOIN LATERAL (
+            SELECT i.id FROM message_index AS i
+            WHERE i.part > 0 AND hermes_vector(i.store, i.zone, i.word_tokens, i.gram_tokens) @@ a.lexemes
+                  AND i.store + 0 = hermes_store()
+                  AND (strpos(rtrim(substr(a.step, 3)), ' ') = 0
+                       OR hermes_meets(i.word_tokens, i.gram_tokens, ARRAY[a.step]))
+        ) AS h GROUP BY h.id
+    )
+    SELECT e.id FROM every AS e LEFT JOIN held AS h ON h.id = e.id
+    WHERE hermes_meets(coalesce(h.answers, ''), '', ARRAY(
+        SELECT CASE WHEN l.leaf <> '' THEN 'w ' || l.n || ' ' ELSE steps[l.n] END
+        FROM unnest(leaves) WITH ORDINALITY AS l (leaf, n) ORDER BY l.n
+    ))
+$$;
+
+-- The ids of messages that meet a query, newest first (or oldest first).
+--
+-- In `query`, chr(1) stands before each lexeme for the store and the zone; `by_lexemes` says that these tell alone, else
+-- `steps` is asked of each row, too (phrases). `leaves` has the lexemes of each step that is no operator; NULL leaves
+-- the huge messages out.
+--
+-- A list has no order, so all of a zone's is read, and a row looked at for each entry. When few are wanted, the rows
+-- looked at are those of a slice of the zone at the end that is asked for; a second slice is as long as the first
+-- says it must be. Zones that are read whole follow each other until there are enough.
 CREATE FUNCTION hermes_matches(
-    query text, program text[], lowest bigint, highest bigint, wanted integer, from_oldest boolean
+    query text, by_lexemes boolean, steps text[], leaves text[],
+    lowest bigint, highest bigint, wanted integer, from_oldest boolean
 ) RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path FROM CURRENT SET enable_seqscan = off SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
+SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
     number integer := hermes_store();
-    oldest_zone integer := coalesce(
-        (SELECT max(z.zone) FROM message_index_zones AS z WHERE z.store = number AND z.first_id <= lowest), 0
+    a bigint := greatest(lowest, 0);
+    b bigint := least(
+        highest, coalesce((SELECT max(i.id) FROM message_index AS i WHERE i.store = number AND i.part = 0), -1)
     );
-    newest_zone integer := (
-        SELECT max(z.zone) FROM message_index_zones AS z WHERE z.store = number AND z.first_id <= highest
-    );
-    step integer := 1;
+    huge bigint[];
+    start integer;
+    zone_a bigint;
+    zone_b bigint;
+    slice bigint;
     found integer;
-    low integer;
-    high integer;
-    asked tsquery;
 BEGIN
-    WHILE oldest_zone <= newest_zone AND wanted > 0 LOOP
-        low := CASE WHEN from_oldest THEN oldest_zone ELSE greatest(oldest_zone, newest_zone - step + 1) END;
-        high := CASE WHEN from_oldest THEN least(newest_zone, oldest_zone + step - 1) ELSE newest_zone END;
-        SELECT string_agg('(' || replace(query, chr(1), number || '.' || z) || ')', '|')::tsquery
-        INTO asked FROM generate_series(low, high) AS z;
-        -- `id + 0`: the list of the lexeme is what is to be read, never the primary key.
+    IF leaves IS NOT NULL AND EXISTS (SELECT FROM message_index AS i WHERE i.store = number AND i.part = 1) THEN
+        huge := ARRAY(SELECT hermes_huge(steps, leaves, lowest, highest));
+        RETURN QUERY
+        SELECT m.id FROM (
+            SELECT unnest(huge) AS id
+            UNION ALL
+            SELECT hermes_matches(query, by_lexemes, steps, NULL, lowest, highest, wanted, from_oldest)
+        ) AS m ORDER BY CASE WHEN from_oldest THEN m.id ELSE -m.id END LIMIT wanted;
+        RETURN;
+    END IF;
+    SELECT z.zone, greatest(a, z.first_id) INTO start, zone_a FROM message_index_zones AS z
+    WHERE z.store = number AND z.first_id <= CASE WHEN from_oldest THEN a ELSE b END ORDER BY z.zone DESC LIMIT 1;
+    SELECT least(b, min(z.first_id) - 1) INTO zone_b FROM message_index_zones AS z
+    WHERE z.store = number AND z.zone = start + 1;
+    slice := (zone_b - zone_a + 1) / 8;
+    WHILE slice > wanted AND wanted > 0 AND slice < (zone_b - zone_a + 1) / 2 LOOP
         RETURN QUERY
         SELECT i.id FROM message_index AS i
-        WHERE hermes_vector(i.store, i.zone, i.word_tokens, i.gram_tokens) @@ asked
-              AND i.id + 0 BETWEEN lowest AND highest
-              AND (program IS NULL OR hermes_meets(i.word_tokens, i.gram_tokens, program))
-        GROUP BY i.id ORDER BY CASE WHEN from_oldest THEN i.id ELSE -i.id END LIMIT wanted;
+        WHERE hermes_vector(i.store, i.zone, i.word_tokens, i.gram_tokens)
+                  @@ replace(query, chr(1), number || '.' || start)::tsquery
+              AND i.store = number AND i.part = 0
+              AND i.id BETWEEN CASE WHEN from_oldest THEN zone_a ELSE zone_b - slice + 1 END
+                           AND CASE WHEN from_oldest THEN zone_a + slice - 1 ELSE zone_b END
+              AND (by_lexemes OR hermes_meets(i.word_tokens, i.gram_tokens, steps))
+        ORDER BY CASE WHEN from_oldest THEN i.id ELSE -i.id END LIMIT wanted;
         GET DIAGNOSTICS found = ROW_COUNT;
         wanted := wanted - found;
         IF from_oldest THEN
-            oldest_zone := high + 1;
+            zone_a := zone_a + slice;
         ELSE
-            newest_zone := low - 1;
+            zone_b := zone_b - slice;
         END IF;
-        step := least(256, step * 8, 1 + wanted::bigint * step / greatest(found, 1));
+        slice := CASE WHEN found > 0 THEN 2 * slice * wanted / found ELSE b END;
     END LOOP;
+    IF from_oldest THEN
+        a := zone_a;
+    ELSE
+        b := zone_b;
+    END IF;
+    IF wanted > 0 AND a <= b THEN
+        -- `id + 0`, `store + 0`: the list of the lexeme is what is to be read, never the primary key.
+        RETURN QUERY
+        SELECT m.id FROM (
+            SELECT replace(query, chr(1), number || '.' || z.zone)::tsquery AS lexemes FROM message_index_zones AS z
+            WHERE z.store = number AND z.first_id <= b AND z.zone >= (
+                SELECT max(o.zone) FROM message_index_zones AS o WHERE o.store = number AND o.first_id <= a
+            ) ORDER BY CASE WHEN from_oldest THEN z.zone ELSE -z.zone END
+        ) AS asked CROSS JOIN LATERAL (
+            SELECT i.id FROM message_index AS i
+            WHERE hermes_vector(i.store, i.zone, i.word_tokens, i.gram_tokens) @@ asked.lexemes AND i.part = 0
+                  AND i.store + 0 = number AND i.id + 0 BETWEEN a AND b
+                  AND (by_lexemes OR hermes_meets(i.word_tokens, i.gram_tokens, steps))
+            ORDER BY CASE WHEN from_oldest THEN i.id ELSE -i.id END LIMIT wanted
+        ) AS m LIMIT wanted;
+    END IF;
 END $$;
 
 -- The full-text indexes of small tables: memories, facts. Derived data; `entry_indexes` says which there are.
@@ -705,11 +788,12 @@ ALTER TABLE entry_indexes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE entry_indexes FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_store ON entry_indexes USING (store = hermes_store()) WITH CHECK (store = hermes_store());
 
+-- Not forced on the owner, for the reason that is told at `message_index`.
 CREATE TABLE entry_index (
     store integer NOT NULL DEFAULT hermes_store(),
-    name text COLLATE "C" NOT NULL,
-    key bigint NOT NULL,
     words integer NOT NULL,
+    key bigint NOT NULL,
+    name text COLLATE "C" NOT NULL,
     tokens tsvector NOT NULL,
     CONSTRAINT pk_entry_index PRIMARY KEY (store, name, key)
 );
@@ -717,8 +801,14 @@ CREATE TABLE entry_index (
 CREATE INDEX ix_entry_index_tokens ON entry_index USING gin (tokens) WITH (fastupdate = off);
 
 ALTER TABLE entry_index ENABLE ROW LEVEL SECURITY;
-ALTER TABLE entry_index FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_store ON entry_index USING (store = hermes_store()) WITH CHECK (store = hermes_store());
+
+-- The keys of entries that meet a query, whose lexemes begin with the number of the store.
+CREATE FUNCTION hermes_entries(of_index text, asked tsquery) RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path FROM CURRENT SET enable_seqscan = off SET jit = off SET max_parallel_workers_per_gather = 0 AS $$
+    SELECT e.key FROM entry_index AS e
+    WHERE e.tokens @@ asked AND e.store + 0 = hermes_store() AND e.name || '' = of_index
+$$;
 
 -- An append in one call: every statement of the function sees what was committed when it began, so what was decided
 -- under the lock is seen. Appends share the store's lock with each other; one session takes them one at a time.
