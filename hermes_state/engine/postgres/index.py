@@ -68,7 +68,7 @@ WHERE i.store = hermes_store() AND m.id IS NULL ORDER BY 1
 """
 _TOKENS = """
 SELECT word_tokens, gram_tokens FROM message_index
-WHERE store = hermes_store() AND (part = 0 AND id = %(id)s OR part > 0 AND id = %(id)s) ORDER BY part
+WHERE store = hermes_store() AND (part = 0 AND id = %s OR part > 0 AND id = %s) ORDER BY part
 """
 # Ids asked of the index at a time when most of them may fail further conditions.
 _FIRST_CHUNK, _LAST_CHUNK = 1_000, 64_000
@@ -248,7 +248,7 @@ def is_found(connection: Connection, document: Document) -> bool:
     """Whether the index holds of a message what the message says."""
     words, grams = as_stored(document.words.split()), as_stored(document.grams.split())
     expected = [(" ".join(some), " ".join(others)) for some, others in stretches(words, grams)]
-    return [tuple(row) for row in rows(connection, _TOKENS, {"id": document.id})] == expected
+    return [tuple(row) for row in rows(connection, _TOKENS, (document.id, document.id))] == expected
 
 
 def token_counts(connection: Connection, first: int, last: int) -> dict[int, tuple[int, int]]:
