@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.sql import func
 
 from hermes_state import edits
-from hermes_state.activity import FOLD_EVERY, fold
+from hermes_state.activity import FOLD_EVERY, FOLD_EVERY_ON_SERVER, fold, fold_alone
 from hermes_state.clock import from_us, now_us
 from hermes_state.codec import Columns, FieldsOf, decode, encode, message_fields
 from hermes_state.conversation import COMPRESSION_END, segments_of
@@ -50,6 +50,7 @@ class Messages:
         self._on_append = on_append or (lambda _count: None)
         self._fields_of = fields_of
         self._is_packed = engine.dialect == "sqlite"
+        self._fold_every = FOLD_EVERY if self._is_packed else FOLD_EVERY_ON_SERVER
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ class Messages:
         if placed is None:
             return self._append_or_explain(session_id, encoded)
         self._on_append(1)
-        if placed[0] % FOLD_EVERY == 0:
+        if placed[0] % self._fold_every == 0:
             self._fold()
         fields["created_at"] = from_us(encoded["created_at"])
         for name in _AS_STORED:
@@ -178,8 +179,8 @@ class Messages:
 
         The message that brought us here is stored, so its append must not fail any more.
         """
-        with suppress(StoreBusy, DiskFull), self._engine.write(budget_s=_FOLD_BUDGET_S) as connection:
-            fold(connection)
+        with suppress(StoreBusy, DiskFull):
+            fold_alone(self._engine, _FOLD_BUDGET_S)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
