@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.sql import func
 
 from hermes_state import edits
-from hermes_state.activity import FOLD_EVERY, fold
+from hermes_state.activity import FOLD_EVERY, FOLD_EVERY_ON_SERVER, fold, fold_alone
 from hermes_state.clock import from_us, now_us
 from hermes_state.codec import Columns, FieldsOf, decode, encode, message_fields
 from hermes_state.conversation import COMPRESSION_END, segments_of
@@ -48,6 +48,8 @@ class Messages:
         self._engine = engine
         self._on_append = on_append or (lambda _count: None)
         self._fields_of = fields_of
+        self._is_packed = engine.dialect == "sqlite"
+        self._fold_every = FOLD_EVERY if self._is_packed else FOLD_EVERY_ON_SERVER
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -78,14 +80,14 @@ class Messages:
         if fields:
             given.update(_given(fields))
         said = self._fields_of(given)
-        encoded = encode(said, now_us())
+        encoded = encode(said, now_us(), is_packed=self._is_packed)
         if role == "tool" and "tool_name" not in encoded and "tool_call_id" in encoded:
             self._fill_tool_name(session_id, encoded)
         placed = self._engine.append_message(session_id, encoded)
         if placed is None:
             return self._append_or_explain(session_id, encoded)
         self._on_append(1)
-        if placed[0] % FOLD_EVERY == 0:
+        if placed[0] % self._fold_every == 0:
             self._fold()
         return _record(session_id, placed, said, encoded)
 
@@ -102,7 +104,7 @@ class Messages:
         """
         now = now_us()
         said = [self._fields_of(message) for message in messages]
-        encoded = [encode(fields, now) for fields in said]
+        encoded = [encode(fields, now, is_packed=self._is_packed) for fields in said]
         for columns in encoded:
             columns.pop("state", None)  # what is appended is active, whatever became of the message it copies
         with self._engine.write() as connection:
@@ -166,8 +168,8 @@ class Messages:
 
         The message that brought us here is stored, so its append must not fail any more.
         """
-        with suppress(StoreBusy, DiskFull), self._engine.write(budget_s=_FOLD_BUDGET_S) as connection:
-            fold(connection)
+        with suppress(StoreBusy, DiskFull):
+            fold_alone(self._engine, _FOLD_BUDGET_S)
 
     # --- reading ------------------------------------------------------------------------------------------------
 

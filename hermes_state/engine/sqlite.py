@@ -211,6 +211,7 @@ class SqliteEngine:
 
     def _part(self) -> Iterator[Connection]:
         writer, raw = self._writer_connection(), self._writer_raw()
+        self._check_transaction(raw)
         # By the driver: SQLAlchemy's nested transactions cost five times as much. The innermost of a name is meant.
         raw.execute("SAVEPOINT part")
         try:
@@ -224,10 +225,13 @@ class SqliteEngine:
             raise
 
     def _commit(self, writer: Connection) -> None:
-        """Commit, unless there is nothing to commit any more because somebody caught the error that undid it all."""
-        if not self._writer_raw().in_transaction:
-            raise StoreUnavailable(f"SQLite undid the transaction on {self.path}; nothing was written")
+        self._check_transaction(self._writer_raw())
         writer.commit()
+
+    def _check_transaction(self, raw: Any) -> None:
+        """Go on only with a transaction that is still open: somebody may have caught the error that undid it all."""
+        if not raw.in_transaction:
+            raise StoreUnavailable(f"SQLite undid the transaction on {self.path}; nothing was written")
 
     def _roll_back(self, writer: Connection) -> None:
         """Undo; a full disk or I/O error may have rolled the transaction back already, which is just as good."""
@@ -240,6 +244,11 @@ class SqliteEngine:
             writer.invalidate()
             writer.close()
             self._writer = self._raw_writer = None
+
+    def write_at_once(self, statement: str, *, budget_s: float) -> None:
+        """One statement as a write transaction; see `write`."""
+        with self.write(budget_s=budget_s) as connection:
+            connection.exec_driver_sql(statement)
 
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """Add one message at the end of a session, in one statement that is a whole transaction by itself.
@@ -254,6 +263,8 @@ class SqliteEngine:
         deadline = self._acquire(self.busy_budget_s)
         try:
             raw = self._raw_writer or self._writer_raw()
+            if self._transaction_thread:
+                self._check_transaction(raw)
             if deadline - self.busy_budget_s > self._place.looked_at + _LOOK_EVERY_S:
                 self._place.check()
             try:
