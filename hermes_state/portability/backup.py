@@ -151,6 +151,9 @@ class Kept(Protocol):
     def size(self, name: str) -> int:
         """Bytes of a member it keeps."""
 
+    def numbering(self, name: str) -> bytes:
+        """What a copy of a database left for the next one; see `databases.copy`."""
+
 
 class HomeReading:
     """One home that is being read for a backup.
@@ -178,6 +181,7 @@ class HomeReading:
         self.unsound: dict[str, str] = {}
         self.roots: dict[str, tuple[Path, Collection]] = {}
         self.copies: dict[str, databases.Copy] = {}
+        self.numberings: dict[str, Path] = {}
         self.raw: dict[str, Path] = {}
         self.elsewhere: dict[str, Path] = {}  # members that are not read where the home would have them
         self.redacted: dict[str, Redacted] = {}
@@ -262,7 +266,7 @@ class HomeReading:
                     continue
                 self._step(f"copying {found.path}")
                 try:
-                    self.copies[name] = self._copy_database(source, held)
+                    self.copies[name] = self._copy_database(name, source, held)
                 except StoreDamaged as error:
                     self.unsound[name] = error.message
                     collection.found += beside(base, found)  # it goes in as it is, for whoever can salvage it
@@ -281,11 +285,15 @@ class HomeReading:
         if self.unsound:
             self.report.facts["unsound"] = self.unsound
 
-    def _copy_database(self, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
+    def _copy_database(self, name: str, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
         target = self.stage / f"{len(self.copies)}.db"
         is_redacted = self.wanted.secrets is Policy.REDACT  # an index holds what its rows hold
         keep_indexes = self.wanted.keep_indexes and not is_redacted
-        return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
+        if self.kept is None:
+            return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
+        self.numberings[name] = remembered = target.with_suffix(".numbering")
+        remembered.write_bytes(self.kept.numbering(name))
+        return apart.copied(source, target, keep_indexes=keep_indexes, remembered=remembered, held=held)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 

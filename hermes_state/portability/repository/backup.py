@@ -19,6 +19,7 @@ from hermes_state.portability.format import LEVEL, MANIFEST, OWN_MEMBERS, OWN_MO
 from hermes_state.portability.manifest import dump
 from hermes_state.portability.places import Places
 from hermes_state.portability.repository import locks, parent, snapshots
+from hermes_state.portability.repository.chunking import Cut, placed
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.repository.layout import STAGES, Repository, full_disk_told, make_repository
 from hermes_state.portability.repository.members import Member, in_chunks, line_of
@@ -185,14 +186,22 @@ class _Saving:
         if entry.opener is None:
             self.unread += 1
             before = self.known.member(entry.name)
-            return Member(entry=entry, digest=before.digest, chunks=before.chunks, seen=before.seen)
+            return replace(before, entry=entry)
         seen = self.known.seen(entry.name)
         content = _Bounded(entry, entry.opener(), self.reading)
         stored = self.store.put(content.read, self.known.chunks(entry.name))
         if content.fault:
             self.reading.report.cut_short(entry.name, content.fault)
         is_proof = not content.fault and entry.name not in self.reading.redacted
-        return _member(entry, stored, seen if is_proof else ())
+        return replace(_member(entry, stored, seen if is_proof else ()), numbering=self._numbering(entry.name))
+
+    def _numbering(self, name: str) -> tuple[bytes, ...]:
+        """The chunks of what a copy of a database left for the next one."""
+        path = self.reading.numberings.get(name)
+        if path is None:
+            return ()
+        with path.open("rb") as file:
+            return self.store.put_chunks(placed(file.read), self.known.numbering_chunks(name)).chunks
 
     def _add(self, member: Member) -> None:
         self.listing.write(line_of(member))
@@ -203,7 +212,7 @@ class _Saving:
 
     def _list(self) -> Listing:
         self.listing.seek(0)
-        stored = self.store.put_chunks(in_chunks(self.listing), self.known.listing)
+        stored = self.store.put_chunks(Cut(in_chunks(self.listing), is_placed=False), self.known.listing)
         return Listing(digest=stored.digest, size=stored.size, chunks=stored.chunks)
 
     def _snapshot(self, manifest: Manifest, listing: Listing) -> Snapshot:

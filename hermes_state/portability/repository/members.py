@@ -32,12 +32,14 @@ class Member:
         digest: SHA-256 of the content, in hex; as in `digests.sha256`.
         chunks: names of the content's chunks, in order.
         seen: what the file looked like on the disk; empty where that proves nothing.
+        numbering: names of the chunks with the places of a database's pages, see `pages.numbering`.
     """
 
     entry: Entry
     digest: str
     chunks: tuple[bytes, ...] = ()
     seen: tuple[int, ...] = ()
+    numbering: tuple[bytes, ...] = ()
 
 
 def line_of(member: Member) -> bytes:
@@ -49,6 +51,8 @@ def line_of(member: Member) -> bytes:
         value["target"] = entry.target
     if len(member.chunks) > 1:
         value["chunks"] = [chunk.hex() for chunk in member.chunks]
+    if member.numbering:
+        value["numbering"] = [chunk.hex() for chunk in member.numbering]
     if member.seen:
         value["seen"] = member.seen
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
@@ -122,7 +126,10 @@ def parsed(line: bytes) -> Member:
         )
         digest = _digest(value["digest"])
         seen = tuple(_integer(number) for number in value.get("seen", ()))
-        return Member(entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen)
+        numbering = tuple(bytes.fromhex(_digest(chunk)) for chunk in value.get("numbering", ()))
+        return Member(
+            entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen, numbering=numbering
+        )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(f"a line is no member: {error!r}") from error
 

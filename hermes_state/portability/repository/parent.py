@@ -32,6 +32,7 @@ class Parent:
 
     Args:
         wanted: what the backup that is being made takes.
+        index: of the repository.
         lines: of its listing, by the name of the file: those whose content can be read.
         facts: of its manifest.
         listing: the chunks of its listing.
@@ -40,11 +41,12 @@ class Parent:
     def __init__(
         self,
         wanted: Wanted,
+        index: Index,
         lines: Mapping[str, bytes],
         facts: Mapping[str, Any],
         listing: tuple[bytes, ...] = (),
     ) -> None:
-        self._wanted, self._lines = wanted, lines
+        self._wanted, self._index, self._lines = wanted, index, lines
         self._last: tuple[str, Member] | None = None
         self._settled_ns = time.time_ns() - _SETTLED_NS
         self.facts = facts
@@ -60,14 +62,14 @@ class Parent:
             ArchiveDamaged: the snapshot's listing or manifest can't be read.
         """
         if snapshot is None:
-            return cls(wanted, {}, {})
+            return cls(wanted, index, {}, {})
         lines = {}
         for line in snapshots.listing_lines(snapshot, index):
             member = parsed(line)
             if member.entry.kind is Kind.FILE and index.has_all(member.chunks):
                 lines[member.entry.name] = line
         facts = _facts(parsed(lines[MANIFEST]), index) if MANIFEST in lines else {}
-        return cls(wanted, lines, facts, snapshot.listing.chunks)
+        return cls(wanted, index, lines, facts, snapshot.listing.chunks)
 
     # --- as `backup.Kept` ---------------------------------------------------------------------------------------
 
@@ -101,6 +103,18 @@ class Parent:
     def chunks(self, name: str) -> tuple[bytes, ...]:
         """The chunks of a file's content in the snapshot; none: it had no such file."""
         return self.member(name).chunks if name in self._lines else ()
+
+    def numbering(self, name: str) -> bytes:
+        """Where the pages of a database's copy lay; b"": that is not known."""
+        chunks = self.member(name).numbering if name in self._lines else ()
+        try:
+            return b"".join(map(self._index.read, chunks))
+        except ArchiveDamaged:  # another numbering will do
+            return b""
+
+    def numbering_chunks(self, name: str) -> tuple[bytes, ...]:
+        """The chunks of that."""
+        return self.member(name).numbering if name in self._lines else ()
 
     def seen(self, name: str) -> tuple[int, ...]:
         """What a file that is not kept looked like when it was asked for; empty where that proves nothing."""
