@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.home import STORE_NAME
-from hermes_state.portability import apart, databases, elsewhere, external, hints, redacting
+from hermes_state.portability import apart, databases, external, hints, redacting
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -213,6 +213,8 @@ class HomeReading:
         self._copy_databases()
 
     def _take_store(self, collection: Collection) -> None:
+        from hermes_state.portability import elsewhere  # loads all of the store, which few backups need
+
         self._step("copying the store")
         self.elsewhere[f"{HOME_ROOT}/{STORE_NAME}"] = place = self.stage / "store.db"
         elsewhere.take_along(self.wanted.store, place, collection)

@@ -167,13 +167,14 @@ class _Writing:
     def _finish(self, made: int) -> None:
         """Say in the header how many pages there are, and which of them are free."""
         size = self._pages.size
-        end = max(self._numbering.used(), default=made) + 1
+        end = max(made, max(self._numbering.used(), default=0)) + 1
         free = list(self._numbering.free(made + 1, end))
         os.ftruncate(self._file, (end - 1) * size)
         capacity = size // 4 - 8  # as SQLite, which leaves room for an old reader's mistake
         lists = [free[start : start + capacity + 1] for start in range(0, len(free), capacity + 1)]
-        for pages, following in zip(lists, [*lists[1:], [0]], strict=True):
-            listed = struct.pack(f">{len(pages) + 1}I", following[0], len(pages) - 1, *pages[1:])
+        for place, pages in enumerate(lists, 1):
+            following = lists[place][0] if place < len(lists) else 0
+            listed = struct.pack(f">{len(pages) + 1}I", following, len(pages) - 1, *pages[1:])
             _write(self._file, listed, (pages[0] - 1) * size)
         head = bytearray(os.pread(self._file, _HEAD_BYTES, 0))
         if _PAIR.unpack_from(head, _FREE_AT) != (0, 0):
