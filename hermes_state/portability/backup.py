@@ -145,7 +145,7 @@ class Kept(Protocol):
 
     facts: Mapping[str, Any]
 
-    def keeps(self, name: str, path: Path, *, is_database: bool) -> bool:
+    def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
 
     def size(self, name: str) -> int:
@@ -225,7 +225,7 @@ class HomeReading:
             name = f"{root}/{found.path}"
             if found.kind is not Kind.FILE or name in self.redacted or name in self.elsewhere or self.kept is None:
                 continue
-            if self.kept.keeps(name, base / found.path, is_database=found.is_database):
+            if self.kept.keeps(name, base, found):
                 self.unread.add(name)
                 if found.is_database:
                     self.described[name] = self.kept.facts["databases"][name]
@@ -351,17 +351,18 @@ class HomeReading:
             status = base.stat()
             yield Entry(name=root, kind=Kind.DIR, mode=status.st_mode & 0o7777, mtime_ns=status.st_mtime_ns)
             for found in collection.found:
-                yield from self._entry(f"{root}/{found.path}", base / found.path, found)
+                yield from self._entry(f"{root}/{found.path}", base, found)
 
-    def _entry(self, name: str, path: Path, found: Found) -> Iterator[Entry]:
+    def _entry(self, name: str, base: Path, found: Found) -> Iterator[Entry]:
         if found.kind is not Kind.FILE:
             yield Entry(name=name, kind=found.kind, mode=found.mode, mtime_ns=found.mtime_ns, target=found.target)
             return
         if name in self.unread and self.kept is not None:
-            yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=self.kept.size(name))
+            size = self.kept.size(name) if found.is_database else found.size
+            yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=size)
             return
         try:
-            stream, size = self._content(name, path)
+            stream, size = self._content(name, base / found.path)
         except FileNotFoundError:  # it was deleted since we looked: then it is not in this home
             self.report.facts["vanished"] = self.report.facts.get("vanished", 0) + 1
             return

@@ -168,6 +168,9 @@ class _Saving:
             if len(self.places) >= Limits().entries - OWN_MEMBERS:
                 hint = "leave out folders that can be made again: --exclude"
                 raise InvalidValue(f"a snapshot holds at most {Limits().entries:,} members", hint=hint)
+            if entry.kind is Kind.FILE and entry.opener is None:
+                self._kept(entry)
+                continue
             wrong = fault(entry, self.places)
             if wrong is not None:
                 self.reading.report.omit(entry.name, f"no archive can hold it: it {wrong}")
@@ -183,10 +186,7 @@ class _Saving:
     def _member(self, entry: Entry) -> Member:
         if entry.kind is not Kind.FILE:
             return Member(entry=entry, digest=digest_of(entry))
-        if entry.opener is None:
-            self.unread += 1
-            before = self.known.member(entry.name)
-            return replace(before, entry=entry)
+        assert entry.opener is not None  # `_kept` takes the others
         seen = self.known.seen(entry.name)
         content = _Bounded(entry, entry.opener(), self.reading)
         stored = self.store.put(content.read, self.known.chunks(entry.name))
@@ -203,8 +203,14 @@ class _Saving:
         with path.open("rb") as file:
             return self.store.put_chunks(placed(file.read), self.known.numbering_chunks(name)).chunks
 
-    def _add(self, member: Member) -> None:
-        self.listing.write(line_of(member))
+    def _kept(self, entry: Entry) -> None:
+        """A file as it was before: nothing of it changed, or its time of change would be another."""
+        self.unread += 1
+        self._add(self.known.member(entry.name), self.known.line(entry.name) + b"\n")
+        self.places.add(entry)
+
+    def _add(self, member: Member, line: bytes = b"") -> None:
+        self.listing.write(line or line_of(member))
         self.tally.add(member.entry, member.digest)
         self.chunks += len(member.chunks)
 
