@@ -35,7 +35,9 @@ _TRIES = 3
 # Full-text indexes of our own: each is built anew where it is missing, by whoever asks it first at the latest.
 _OUR_INDEXES = ("message_index", "memory_index", "fact_index")
 # The index of our store is gone: the next search, or a restore, builds it. `hermes_state.index` reads it so.
-_FORGET_OUR_INDEX = {"store_state": "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"}
+_FORGET_OUR_INDEX = {
+    "store_state": "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"
+}
 
 
 class Kind(StrEnum):
@@ -145,9 +147,7 @@ def _copy_without(
 ) -> None:
     if remembered is not None:
         try:
-            copy_pages(
-                source, target, schema, without, busy_ms=_BUSY_MS, remembered=remembered, afterwards=afterwards
-            )
+            copy_pages(source, target, schema, without, busy_ms=_BUSY_MS, remembered=remembered, afterwards=afterwards)
         except Unfit:  # SQLite then says what is wrong with it, if anything is
             remove(target)
             remembered.write_bytes(b"")

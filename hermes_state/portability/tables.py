@@ -15,7 +15,7 @@ from hermes_state.engine.driver import newest_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
 # Names by which a table's implicit key can be asked for, unless a column is called so.
@@ -53,7 +53,7 @@ def copy_tables(
     source: Path,
     target: Path,
     seen: Sequence[Entry],
-    without: Set[str],
+    without: AbstractSet[str],
     *,
     busy_ms: int,
     afterwards: Mapping[str, str] | None = None,
@@ -89,9 +89,9 @@ def copying(source: Path, target: Path, busy_ms: int) -> Iterator[Any]:
 def fill(
     connection: Any,
     seen: Sequence[Entry],
-    without: Set[str],
+    without: AbstractSet[str],
     *,
-    rowless: Set[str] = frozenset(),
+    rowless: AbstractSet[str] = frozenset(),
     afterwards: Mapping[str, str] | None = None,
 ) -> None:
     """Make and fill the tables of a copy in the transaction that was begun, and end it.
@@ -119,7 +119,7 @@ def _layout(source: Path, busy_ms: int) -> list[tuple[str, Any]]:
         return [(name, connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in _LAYOUT]
 
 
-def _copy_kept(connection: Any, kept: Sequence[Entry], rowless: Set[str]) -> None:
+def _copy_kept(connection: Any, kept: Sequence[Entry], rowless: AbstractSet[str]) -> None:
     run = connection.execute
     run("PRAGMA writable_schema=ON")  # SQLite's own `sqlite_stat1` can't be made otherwise
     tables = [entry for entry in kept if entry.type == "table" and entry.sql and not is_virtual(entry)]

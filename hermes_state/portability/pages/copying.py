@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import struct
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.engine.driver import newest_driver

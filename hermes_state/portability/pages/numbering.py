@@ -18,8 +18,6 @@ _ROOM = 64
 # Above this part of pages that hold nothing, the numbers are given anew.
 _MOST_FREE = 1 / 4
 _ITEM = "I"
-# [pages] more than SQLite can have are no numbering.
-_MAX_PAGES = 0xFFFFFFFE
 
 
 class Numbering:
@@ -47,7 +45,7 @@ class Numbering:
             remembered: what `dump` gave for an earlier copy; anything else counts as nothing.
         """
         known = _parsed(remembered)
-        if known and pages < known[0] and known[1:].count(0) <= len(known) * _MOST_FREE:
+        if known and pages < known[0] <= 2 * pages + 4 * _ROOM and known[1:].count(0) <= len(known) * _MOST_FREE:
             return cls(known[0], locked, known[1:])
         return cls((pages // _ROOM + 2) * _ROOM + 1, locked, array(_ITEM))
 
@@ -95,8 +93,7 @@ def _parsed(remembered: bytes) -> array[int] | None:
     if not remembered or len(remembered) % found.itemsize:
         return None
     found.frombytes(remembered)
-    found = _little(found)
-    return found if 0 < found[0] < _MAX_PAGES - len(found) and max(found) <= _MAX_PAGES else None
+    return _little(found)
 
 
 def _little(numbers: array[int]) -> array[int]:

@@ -5,11 +5,10 @@ A database is cut at fixed places: its pages stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # With a possible cut every 256 KiB (`cuts.MEAN_LOG`), chunks have 320 KiB on average: large enough to compress well and
 # to be few, small enough that a difference to an older chunk is found quickly.

@@ -147,9 +147,7 @@ def parsed(line: bytes) -> Member:
         digest = _digest(value["digest"])
         seen = tuple(map(_integer, value.get("seen", ())))
         numbering = tuple(bytes.fromhex(_digest(chunk)) for chunk in value.get("numbering", ()))
-        return Member(
-            entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen, numbering=numbering
-        )
+        return Member(entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen, numbering=numbering)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(f"a line is no member: {error!r}") from error
 

@@ -81,7 +81,7 @@ class Parent:
         except OSError:  # whoever reads it will say so
             return False
         line = self._lines.get(name)
-        if line is not None and line.endswith(seen_end(seen)) and self._has(name, line, is_database=is_database):
+        if line is not None and line.endswith(seen_end(seen)) and self._has(name, line, found):
             return True
         if max(seen[1], seen[2], seen[5] if is_database else 0) < self._settled_ns:
             self._seen[name] = " ".join(map(str, seen)).encode()
@@ -123,8 +123,9 @@ class Parent:
         """What a file that is not kept looked like when it was asked for; empty where that proves nothing."""
         return tuple(map(int, self._seen.get(name, b"").split()))
 
-    def _has(self, name: str, line: bytes, *, is_database: bool) -> bool:
-        return self._index.has_all(chunks_in(line)) and (not is_database or self._is_sound(name))
+    def _has(self, name: str, line: bytes, found: Found) -> bool:
+        has_content = not found.size or self._index.has_all(chunks_in(line))
+        return has_content and (not found.is_database or self._is_sound(name))
 
     def _look(self, path: Path) -> tuple[int, ...]:
         """What a database looks like."""
