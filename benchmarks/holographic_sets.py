@@ -12,7 +12,7 @@ from itertools import pairwise
 from random import Random
 from typing import Literal, NamedTuple
 
-from benchmarks.holographic_texts import Part, Texts, chinese, english, japanese, korean, lines, mixed
+from benchmarks.holographic_texts import BOTH_WAYS, Part, Texts, chinese, english, japanese, korean, lines, mixed
 from benchmarks.holographic_texts.fresh import FRESH, Fresh
 
 LANGUAGES = ("en", "zh", "ja", "ko", "mixed")
@@ -64,12 +64,13 @@ _PARTICLES = {"은": ("은", "는"), "이": ("이", "가"), "을": ("을", "를"
 
 
 class Fact(NamedTuple):
-    """A statement, the names in it, and the question that it answers."""
+    """A statement, the names in it, and the question that it answers; a second one when it is true the other way."""
 
     text: str
     entities: tuple[str, ...]
     language: str
     question: str
+    turned: str = ""
 
 
 class Query(NamedTuple):
@@ -108,7 +109,9 @@ def facts(language: str, count: int, *, seed: int = SEED, part: PartName = "open
         filling = _names(rng, chosen, crowd, language)
         text = _fill(statement, filling)
         used = dict.fromkeys(filling[slot] for slot, _ in _SLOT.findall(statement))
-        made.setdefault(text, Fact(text, tuple(used), language, _fill(question, filling)))
+        question, mark, _ = question.partition(BOTH_WAYS)
+        turned = _fill(question, filling | {"person": filling["person2"]}) if mark else ""
+        made.setdefault(text, Fact(text, tuple(used), language, _fill(question, filling), turned))
     return list(made.values())
 
 
@@ -117,7 +120,8 @@ def queries(known: list[Fact], count: int, *, seed: int = SEED, part: PartName =
     rng = Random(f"queries:{seed}")
     answers: dict[str, list[int]] = {}
     for index, fact in enumerate(known):
-        answers.setdefault(fact.question, []).append(index)
+        for question in filter(None, (fact.question, fact.turned)):
+            answers.setdefault(question, []).append(index)
     asked = list(answers)
     texts: Texts | Fresh = FRESH[known[0].language] if part == "fresh" else _TEXTS[known[0].language]
     made = []
@@ -126,7 +130,7 @@ def queries(known: list[Fact], count: int, *, seed: int = SEED, part: PartName =
             question = rng.choice(asked)
             made.append(Query(question, tuple(answers[question])))
         elif number % 6 == 1:
-            made.append(Query(_about_a_stranger(rng, texts, rng.choice(known)), ()))
+            made.append(Query(_about_a_stranger(rng, texts, known), ()))
         else:
             made.append(Query(rng.choice(texts.unrelated), ()))
     return made
@@ -221,12 +225,15 @@ def _particle(word: str, particle: str) -> str:
     return after_vowel if final == 0 or (particle == "로" and final == 8) else after_consonant
 
 
-def _about_a_stranger(rng: Random, texts: Texts | Fresh, fact: Fact) -> str:
-    """A question about this fact's subject, with its names replaced by some that no fact has."""
-    question = fact.question
-    for name, stranger in zip(fact.entities, rng.sample(texts.strangers, len(texts.strangers)), strict=False):
-        question = question.replace(name, stranger)
-    return question
+def _about_a_stranger(rng: Random, texts: Texts | Fresh, known: list[Fact]) -> str:
+    """A question that a fact answers, with its names replaced by some that no fact has."""
+    while True:
+        fact = rng.choice(known)
+        question = fact.question
+        for name, stranger in zip(fact.entities, rng.sample(texts.strangers, len(texts.strangers)), strict=False):
+            question = question.replace(name, stranger)
+        if question != fact.question:  # else it names nobody, and stays what the fact answers
+            return question
 
 
 def _beside(name: str, where: set[int], known: list[Fact]) -> frozenset[str]:

@@ -106,6 +106,9 @@ def counted_columns(connection: Connection) -> CountedColumns:
 
 def fold(connection: Connection) -> None:
     """Bring every session's counters up to date, inside the caller's write transaction."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SELECT hermes_fold()")
+        return
     if not has_tail(connection):
         return
     tail = _TAIL.subquery("tail")

@@ -49,6 +49,7 @@ class Messages:
         self._engine = engine
         self._on_append = on_append or (lambda _count: None)
         self._fields_of = fields_of
+        self._is_packed = engine.dialect == "sqlite"
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ class Messages:
         fields = {name: value for name, value in locals().items() if value is not None}
         del fields["self"], fields["session_id"]
         fields = dict(self._fields_of(fields))
-        encoded = encode(fields, now_us())
+        encoded = encode(fields, now_us(), is_packed=self._is_packed)
         if role == "tool" and tool_name is None and tool_call_id is not None:
             self._fill_tool_name(session_id, encoded)
         placed = self._engine.append_message(session_id, encoded)
@@ -120,7 +121,7 @@ class Messages:
             As `append`.
         """
         now = now_us()
-        encoded = [encode(self._fields_of(message), now) for message in messages]
+        encoded = [encode(self._fields_of(message), now, is_packed=self._is_packed) for message in messages]
         with self._engine.write() as connection:
             if not encoded:
                 self._writable(connection, session_id)
