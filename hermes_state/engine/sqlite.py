@@ -208,6 +208,8 @@ class SqliteEngine:
             raise
         finally:
             self._transaction_thread = 0
+        if self._waits_for_disk:
+            self._log_length.note_commit()
 
     def _part(self) -> Iterator[Connection]:
         writer, raw = self._writer_connection(), self._writer_raw()
@@ -273,7 +275,7 @@ class SqliteEngine:
                 if not is_busy(error) or self._transaction_thread:
                     raise translate(error, self.path) from error
                 placed = self._append_when_free(raw, session_id, columns, deadline)
-            if self._waits_for_disk and not self._transaction_thread:
+            if not self._transaction_thread:
                 self._log_length.note_append()
             return placed
         finally:
