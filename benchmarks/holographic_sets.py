@@ -1,8 +1,8 @@
 """Labelled sets of facts, questions, entities and contradictions, drawn from `holographic_texts` with a seed.
 
-Five languages, and of each three parts: `open`, which may be looked at while code is made, `held`, which is for
-measuring, and `fresh`, which was written when `held` had been looked at. No line and no name of one part is in another.
-Pairs have a part `sealed` with the names of `held`, and none that is fresh.
+Five languages, and of each four parts: `open`, which may be looked at while code is made, `held`, which is for
+measuring, `fresh`, which was written when `held` had been looked at, and `sealed`, when `fresh` had. No line and no
+person of one part is in another. Pairs have three: `sealed` has the names of `held` there, and nothing is fresh.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Literal, NamedTuple
 
 from benchmarks.holographic_texts import BOTH_WAYS, Part, Texts, chinese, english, japanese, korean, lines, mixed
 from benchmarks.holographic_texts.fresh import FRESH, Fresh
+from benchmarks.holographic_texts.sealed import SEALED
 
 LANGUAGES = ("en", "zh", "ja", "ko", "mixed")
 KINDS = ("preference", "value", "opposite", "negation", "number", "date")
 SEED = 20261130
 
-PartName = Literal["open", "held", "fresh"]
+PartName = Literal["open", "held", "fresh", "sealed"]
 PairsName = Literal["open", "held", "sealed"]
 
 _TEXTS: dict[str, Texts] = {
@@ -29,6 +30,7 @@ _TEXTS: dict[str, Texts] = {
     "ko": korean.TEXTS,
     "mixed": mixed.TEXTS,
 }
+_LATER: dict[str, dict[str, Fresh]] = {"fresh": FRESH, "sealed": SEALED}
 _SLOT = re.compile(r"\{(\w+)(?::(\w))?\}")
 # Parts of the names of a crowd: surnames, and what given names are made of.
 _CROWDS = {
@@ -123,7 +125,7 @@ def queries(known: list[Fact], count: int, *, seed: int = SEED, part: PartName =
         for question in filter(None, (fact.question, fact.turned)):
             answers.setdefault(question, []).append(index)
     asked = list(answers)
-    texts: Texts | Fresh = FRESH[known[0].language] if part == "fresh" else _TEXTS[known[0].language]
+    texts = _LATER[part][known[0].language] if part in _LATER else _TEXTS[known[0].language]
     made = []
     for number in range(count):
         if number % 2 == 0:
@@ -164,8 +166,8 @@ def pairs(language: str, count: int, *, seed: int = SEED, part: PairsName = "ope
 
 
 def _part(language: str, part: PartName) -> Part:
-    if part == "fresh":
-        return FRESH[language].part
+    if part in _LATER:
+        return _LATER[part][language].part
     return _TEXTS[language].held if part == "held" else _TEXTS[language].opened
 
 
