@@ -1,7 +1,7 @@
-"""A third part of each language, written after the other two had been looked at, and before recall was mended by them.
+"""A third part of each language, written when the other two had been looked at, before recall was mended by them.
 
-Its names, sentences, small talk and strangers are in neither of the others. Its failures were looked at once, after a
-first measurement; `sealed` was written then, and only measured.
+Its names, sentences, small talk and strangers are in neither of the others. Its failures were looked at when they had
+been measured once; `later` was written then, and looked at in its turn, and then `sealed`, which was only measured.
 """
 # ruff: noqa: E501 - a sentence stays on its line
 

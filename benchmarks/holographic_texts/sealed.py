@@ -1,4 +1,4 @@
-"""A fourth part of each language, written when recall had been mended by the others, and only measured."""
+"""The last part of each language: written when recall had been mended by all others, and only measured."""
 # ruff: noqa: E501 - a sentence stays on its line
 
 from benchmarks.holographic_texts import Part
@@ -7,124 +7,120 @@ from benchmarks.holographic_texts.fresh import Fresh
 ENGLISH = Fresh(
     Part(
         names={
-            "person": ("Mateusz Zielinski", "Farah", "Callum Drummond", "Noor", "Sunniva Dahl", "Everett", "Inès Garnier"),
-            "org": ("Bluefin Capital", "Oxfam", "Kestrel Air", "DHL", "Meridian Labs"),
-            "place": ("Porto", "Leipzig", "Auckland", "Cork", "Łódź"),
-            "tool": ("Splunk", "Vault", "dbt", "RabbitMQ"),
-            "project": ("Project Tundra", "PayrollX", "Silverbird", "asset-index"),
+            "person": ("Radka Havlová", "Tunde", "Ciarán Walsh", "Mireille", "Bogdan Petrescu", "Saskia", "Omid Tehrani"),
+            "org": ("Larkspur Media", "WWF", "Polaris Insurance", "Unilever", "Cobalt Studio"),
+            "place": ("Tallinn", "Valencia", "Montréal", "Perth", "Ghent"),
+            "tool": ("Prometheus", "Looker", "Ansible", "CockroachDB"),
+            "project": ("Project Heron", "TaxEngine", "Nightjar", "photo-archive"),
         },
         facts="""
-            {person} invited {person2} to the wedding in {place}. => Who invited {person2} to the wedding in {place}?
-            {person} owes {person2} forty dollars since the trip to {place}. => Whom does {person} owe forty dollars?
-            {person} was promoted by {person2} at {org}. => Who promoted {person} at {org}?
-            The license of {tool} at {org} expires in September. => When does the license of {tool} at {org} expire?
-            {project} may only be deployed on Tuesdays. => On which days may {project} be deployed?
-            {person} learns Portuguese with a teacher from {place}. => Which language does {person} learn?
-            {person} repairs old radios in the cellar. => What does {person} repair in the cellar?
-            The office of {org} in {place} has no elevator. => What does the office of {org} in {place} lack? Has it an elevator?
+            {person} criticised {person2} in the {org} meeting. => Who criticised {person2} in the {org} meeting?
+            {person} visited {person2} in {place} last winter. => Whom did {person} visit last winter?
+            {project} was designed by {person} for {org}. => Who designed {project} for {org}?
+            The alarms of {project} come from {tool}. => Where do the alarms of {project} come from?
+            {person} collects stamps from {place}. => What does {person} collect?
+            {org} closes its {place} branch in December. => When does {org} close its {place} branch?
+            {person} wears hearing aids. => What kind of aids does {person} wear?
         """,
         pairs={},
     ),
-    ("Plan a birthday party for twelve children", "What does the word ephemeral mean?", "Is zero an even number?", "Shorten this text to one sentence", "Who wrote Hamlet?", "Make a table of the planets", "Why do cats purr?"),
-    ("Octavia Pembroke", "Zebulon", "Lucinda Hartwell", "Igor", "Caspian Wolfe"),
+    ("How do I tie a bow tie?", "Count the vowels in onomatopoeia", "What time is it in Tokyo?", "Suggest a title for my essay", "Who invented the telephone?", "Turn these notes into an email"),
+    ("Philippa Thorne", "Barnaby", "Genevieve Okello", "Anatole", "Ulrich Sander"),
 )  # fmt: skip
 
 CHINESE = Fresh(
     Part(
         names={
-            "person": ("汪涵", "宋佳", "司马光", "梁朝伟", "杜江", "范冰冰", "贾玲"),
-            "org": ("网易", "武汉大学", "中信证券", "格力集团", "同仁医院"),
-            "place": ("重庆", "大连市", "桂林", "拉萨", "人民路"),
-            "tool": ("飞书", "石墨文档", "人大金仓数据库", "墨刀"),
-            "project": ("朱雀项目", "泰山计划", "门禁系统", "招聘平台"),
+            "person": ("胡歌", "倪妮", "上官婉儿", "王宝强", "黄渤", "佟丽娅", "沈腾"),
+            "org": ("京东", "南京大学", "平安银行", "比亚迪", "友谊医院"),
+            "place": ("哈尔滨", "宁波市", "珠海", "三亚", "解放路"),
+            "tool": ("腾讯会议", "有道云笔记", "巨杉数据库", "蓝湖"),
+            "project": ("玄武项目", "昆仑计划", "会员系统", "广告平台"),
         },
         facts="""
-            {person}邀请{person2}参加在{place}的婚礼。 => 谁邀请{person2}参加在{place}的婚礼？
-            {person}向{person2}借了四十块钱。 => 谁向{person2}借了四十块钱？
-            {person}在{org}被{person2}提拔为主管。 => 谁在{org}提拔了{person}？
-            {org}的{tool}许可九月到期。 => {org}的{tool}许可几月到期？
-            {project}只能在星期二部署。 => {project}只能在星期几部署？
-            {person}跟一位{place}的老师学葡萄牙语。 => {person}学什么语言？
-            {person}在地下室修理旧收音机。 => {person}在地下室修理什么？
-            {org}在{place}的办公楼没有电梯。 => {org}在{place}的办公楼没有什么？
+            {person}在{org}的会上批评了{person2}。 => 谁在{org}的会上批评了{person2}？
+            {person}去年冬天在{place}看望了{person2}。 => {person}去年冬天看望了谁？
+            {project}由{person}为{org}设计。 => 谁为{org}设计了{project}？
+            {project}的告警来自{tool}。 => {project}的告警来自哪里？
+            {person}收集{place}的邮票。 => {person}收集什么？
+            {org}十二月关闭{place}分店。 => {org}什么时候关闭{place}分店？
+            {person}戴助听器。 => {person}戴什么？
         """,
         pairs={},
     ),
-    ("给十二个孩子策划一场生日派对", "昙花一现是什么意思？", "零是偶数吗？", "把这段文字缩成一句", "红楼梦是谁写的？", "列一张行星的表格", "猫为什么会打呼噜？"),
-    ("韦小宝", "李白", "王熙凤", "东方不败", "屈原"),
+    ("领结怎么打？", "数一数这个词有几个元音", "东京现在几点？", "给我的文章起个题目", "电话是谁发明的？", "把这些笔记改成邮件"),
+    ("杨过", "苏东坡", "诸葛瑾", "薛宝钗", "白居易"),
 )  # fmt: skip
 
 JAPANESE = Fresh(
     Part(
         names={
-            "person": ("黒田", "三浦春馬", "永井さくら", "酒井", "星野源", "アントニオ・ロペス", "ハンナ", "横山教授"),
-            "org": ("富士通", "大阪大学", "千葉銀行", "ダイキン", "赤十字病院"),
-            "place": ("熊本", "川崎市", "奈良県", "リスボン", "中野区"),
-            "tool": ("スプランク", "ボルト", "ミロ", "ラビット"),
-            "project": ("プロジェクト朱雀", "サターン計画", "給与システム", "ハヤブサ"),
+            "person": ("大野", "長谷川博己", "桜井ひな", "菅原", "竹内結子", "ピーター・ヤング", "エレナ", "上野教授"),
+            "org": ("東芝", "名古屋大学", "静岡銀行", "シャープ", "大学病院"),
+            "place": ("金沢", "堺市", "千葉県", "ベルリン", "目黒区"),
+            "tool": ("プロメテウス", "ルッカー", "アンシブル", "コックローチ"),
+            "project": ("プロジェクト玄武", "オリオン計画", "会員システム", "フクロウ"),
         },
         facts="""
-            {person}が{person2}を{place}での結婚式に招待した。 => {person2}を{place}での結婚式に招待したのは誰ですか？
-            {person}が{person2}に四万円を貸した。 => {person2}に四万円を貸したのは誰ですか？
-            {person}は{org}で{person2}に推薦された。 => {org}で{person}を推薦したのは誰ですか？
-            {org}の{tool}のライセンスは九月に切れる。 => {org}の{tool}のライセンスはいつ切れますか？
-            {project}は火曜日にしかデプロイできない。 => {project}は何曜日にデプロイできますか？
-            {person}は{place}出身の先生にポルトガル語を習っている。 => {person}は何語を習っていますか？
-            {person}は地下室で古いラジオを修理している。 => {person}は地下室で何を修理していますか？
-            {place}の{org}の建物にはエレベーターがない。 => {place}の{org}の建物には何がありませんか？
+            {person}が{org}の会議で{person2}を批判した。 => {org}の会議で{person2}を批判したのは誰ですか？
+            {person}は去年の冬に{place}で{person2}を見舞った。 => {person}は去年の冬に誰を見舞いましたか？
+            {project}は{org}のために{person}によって設計された。 => {org}のために{project}を設計したのは誰ですか？
+            {project}の警報は{tool}から来る。 => {project}の警報はどこから来ますか？
+            {person}は{place}の切手を集めている。 => {person}は何を集めていますか？
+            {org}は十二月に{place}の支店を閉める。 => {org}はいつ{place}の支店を閉めますか？
+            {person}は補聴器をつけている。 => {person}は何をつけていますか？
         """,
         pairs={},
     ),
-    ("子ども十二人の誕生日会を計画して", "一期一会とはどういう意味ですか？", "ゼロは偶数ですか？", "この文章を一文に縮めて", "源氏物語を書いたのは誰？", "惑星の表を作って", "猫はなぜ喉を鳴らすの？"),
-    ("宮沢賢治", "豊臣秀吉", "コロンブス", "清少納言", "ピカソ"),
+    ("蝶ネクタイの結び方は？", "この単語の母音を数えて", "ニューヨークは今何時？", "作文の題名を考えて", "電話を発明したのは誰？", "このメモをメールに直して"),
+    ("太宰治", "武田信玄", "エジソン", "樋口一葉", "モーツァルト"),
 )  # fmt: skip
 
 KOREAN = Fresh(
     Part(
         names={
-            "person": ("유재석", "한효주", "강동원", "서현진", "남주혁", "제갈량", "안토니오 테일러", "신민아"),
-            "org": ("포스코", "부산대학교", "우리은행", "당근마켓", "적십자병원"),
-            "place": ("여수", "천안시", "서초구", "충청도", "리스본"),
-            "tool": ("스플렁크", "볼트", "미로", "래빗"),
-            "project": ("주작 프로젝트", "파도 프로젝트", "급여시스템", "딱따구리"),
+            "person": ("이정재", "전도연", "하정우", "김태리", "박해일", "선우재덕", "피터 앤더슨", "문소리"),
+            "org": ("롯데건설", "전남대학교", "기업은행", "토스증권", "성모병원"),
+            "place": ("속초", "안양시", "송파구", "전라도", "베를린"),
+            "tool": ("프로메테우스", "루커", "앤서블", "젠데스크"),
+            "project": ("현무 프로젝트", "은하 프로젝트", "회원시스템", "부엉이"),
         },
         facts="""
-            {person:이} {person2:을} {place} 결혼식에 초대했다. => {person2:을} {place} 결혼식에 초대한 사람은 누구인가요?
-            {person:이} {person2}에게 사만 원을 빌려주었다. => {person2}에게 사만 원을 빌려준 사람은 누구인가요?
-            {person:은} {org}에서 {person2}에게 추천을 받았다. => {person:은} {org}에서 누구에게 추천을 받았나요?
-            {org}의 {tool} 라이선스는 구월에 만료된다. => {org}의 {tool} 라이선스는 언제 만료되나요?
-            {project:은} 화요일에만 배포할 수 있다. => {project:은} 무슨 요일에 배포할 수 있나요?
-            {person:은} {place} 출신 선생님에게 포르투갈어를 배운다. => {person:은} 어느 나라 말을 배우나요?
-            {person:은} 지하실에서 낡은 라디오를 고친다. => {person:은} 지하실에서 무엇을 고치나요?
-            {place} {org} 건물에는 승강기가 없다. => {place} {org} 건물에는 무엇이 없나요?
+            {person:이} {org} 회의에서 {person2:을} 비판했다. => {org} 회의에서 {person2:을} 비판한 사람은 누구인가요?
+            {person:은} 작년 겨울에 {place}에서 {person2:을} 병문안했다. => {person:은} 작년 겨울에 누구를 병문안했나요?
+            {project:은} {person:이} {org:을} 위해 설계했다. => {org:을} 위해 {project:을} 설계한 사람은 누구인가요?
+            {project}의 경보는 {tool}에서 온다. => {project}의 경보는 어디에서 오나요?
+            {person:은} {place} 우표를 모은다. => {person:은} 무엇을 모으나요?
+            {org:은} 십이월에 {place} 지점을 닫는다. => {org:은} 언제 {place} 지점을 닫나요?
+            {person:은} 보청기를 낀다. => {person:은} 무엇을 끼나요?
         """,
         pairs={},
     ),
-    ("아이 열두 명의 생일 파티를 계획해 줘", "새옹지마는 무슨 뜻인가요?", "영은 짝수인가요?", "이 글을 한 문장으로 줄여 줘", "햄릿은 누가 썼나요?", "행성 표를 만들어 줘", "고양이는 왜 골골거리나요?"),
-    ("홍길동", "김유신", "콜럼버스", "허난설헌", "안중근"),
+    ("나비넥타이는 어떻게 매나요?", "이 낱말의 모음을 세어 줘", "뉴욕은 지금 몇 시인가요?", "내 글의 제목을 지어 줘", "전화기는 누가 발명했나요?", "이 메모를 메일로 바꿔 줘"),
+    ("정약용", "강감찬", "에디슨", "황진이", "모차르트"),
 )  # fmt: skip
 
 MIXED = Fresh(
     Part(
         names={
-            "person": ("Anjali", "宋佳", "Pierre Duval", "星野ゆり", "유재석", "Zoé", "Mehmet"),
-            "org": ("Lazada", "同济大学", "Bosch", "LINE", "Rakuten"),
-            "place": ("成都", "Jakarta", "福岡", "Munich"),
-            "tool": ("Splunk", "ClickHouse", "Jenkins", "石墨文档", "Ansible"),
-            "project": ("Nova项目", "库存API", "EdgeSync", "Vega平台"),
+            "person": ("Deepak", "倪妮", "Lena Fischer", "大野ゆか", "하정우", "Chloé", "Tariq"),
+            "org": ("Tokopedia", "南京大学", "Bosch", "Kakao", "Mercari"),
+            "place": ("西安", "Bangkok", "仙台", "Vienna"),
+            "tool": ("Prometheus", "Cassandra", "Bitbucket", "蓝湖", "Pulumi"),
+            "project": ("Atlas项目", "会员API", "PhotoSync", "Mira平台"),
         },
         facts="""
-            {person} 在 {place} 请 {person2} 吃火锅。 => {person} 在 {place} 请谁吃火锅？
-            {project} の dashboard は {tool} にある。 => {project} の dashboard はどこにある？
-            {person} 님이 {project} 장애를 {tool} 로그에서 찾았다. => {person} 님이 {project} 장애를 어디에서 찾았나요?
-            {org} 的 {tool} license 九月到期。 => {org} 的 {tool} license 几月到期？
-            The {project} oncall phone is with {person} in {place}. => With whom is the {project} oncall phone?
-            {person} introduced {person2} to {org} 的 HR。 => Who introduced {person2} to {org} 的 HR?
+            {person} 把 {project} 的 API key 给了 {person2}。 => {person} 把 {project} 的 API key 给了谁？
+            {project} の alert は {tool} から来る。 => {project} の alert はどこから来る？
+            {person} 님이 {place} 지점에서 {tool} 를 설치했다. => {person} 님이 {place} 지점에서 무엇을 설치했나요?
+            {org} closes its {place} branch 在十二月。 => When does {org} close its {place} branch?
+            {person} visited {person2} in {place} 去年冬天. => Whom did {person} visit in {place}?
+            {person} 收集 {place} 的 stamps。 => {person} 收集什么？
         """,
         pairs={},
     ),
-    ("plan 一个 birthday party", "零 is 偶数吗?", "この text を短くして", "table of 行星", "고양이 meme 추천해 줘", "Hamlet 谁写的?", "explain 一期一会"),
-    ("Octavia Pembroke", "韦小宝", "コロンブス", "홍길동", "Lucinda"),
+    ("bow tie 怎么打?", "count 母音 in this word", "東京 time now?", "essay 题目 suggestion", "전화 inventor 누구?", "notes を email に"),
+    ("Philippa Thorne", "苏东坡", "エジソン", "강감찬", "Barnaby"),
 )  # fmt: skip
 
 SEALED = {"en": ENGLISH, "zh": CHINESE, "ja": JAPANESE, "ko": KOREAN, "mixed": MIXED}

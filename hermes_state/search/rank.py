@@ -10,7 +10,9 @@ holds it: an answer is often spread over several turns.
 
 from __future__ import annotations
 
+import heapq
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -137,15 +139,16 @@ def worth_of_mask(mask: int, scale: Scale) -> float:
 
 def best_by_mask(masks: Mapping[int, int], scale: Scale, limit: int) -> list[int]:
     """The ids whose pieces are worth most, newest first among equals."""
-    by_mask: dict[int, list[int]] = {}
-    for message_id, mask in masks.items():
-        by_mask.setdefault(mask, []).append(message_id)
-    best: list[int] = []
-    for mask in sorted(by_mask, key=lambda each: -worth_of_mask(each, scale)):
-        best += sorted(by_mask[mask], reverse=True)
-        if len(best) >= limit:
-            return best[:limit]
-    return best
+    counts = Counter(masks.values())
+    places: dict[int, int] = {}
+    found = 0
+    for mask in sorted(counts, key=lambda each: -worth_of_mask(each, scale)):
+        places[mask] = len(places)
+        found += counts[mask]
+        if found >= limit:
+            break
+    best = [(places[mask], -message_id) for message_id, mask in masks.items() if mask in places]
+    return [-newest for _, newest in heapq.nsmallest(limit, best)]
 
 
 def first_scores(

@@ -116,7 +116,7 @@ GIVEN_ENDS = frozenset(
 # Breaks of one character before which a name ends for certain.
 _CLOSING = frozenset("的在是和与把被让给将由会")
 # Breaks behind which a question names somebody.
-_BEFORE_A_NAME = frozenset("给把被和与跟找问由对向让教")
+_BEFORE_A_NAME = frozenset("给把被和与跟找问由对向让教了过")
 _TITLE = re.compile("(?:经理|老师|先生|女士|小姐|教授|博士|医生|总监|主任|工程师|部长|师傅|同学|总裁|校长|院长)")
 _ENDINGS = words(
     """
@@ -189,7 +189,12 @@ def asked_names(text: str) -> Iterator[Span]:
                 closed = start + length == len(run) or any(
                     low == start + length and (high - low > 1 or run[low] in _CLOSING) for low, high in cuts
                 )
-                if len(name) == length and closed and not any(map(name.startswith, _ORDINARY)):
+                if (
+                    len(name) == length
+                    and closed
+                    and name[-1] not in _CLOSING
+                    and not any(map(name.startswith, _ORDINARY))
+                ):
                     yield Span(match.start() + start, match.start() + start + length, "name")
                     break
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,5 +55,5 @@ class Vectors:
         """How far each has an entity with one of these keys in a role, 0 to 1; NaN without a readable vector."""
         best = np.full(self._count, np.nan, np.float32)
         for key in keys:
-            best = np.fmax(best, self.near(lambda dim, key=key: algebra.entity_probe(key, dim, role)))
+            best = np.fmax(best, self.near(partial(algebra.entity_probe, key, role=role)))
         return best

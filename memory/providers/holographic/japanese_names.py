@@ -84,7 +84,7 @@ _KNOWN = words(
 )
 
 
-_TOPIC = re.compile(f"(?![何誰])[\u30a1-\u30fa\u30fc・{_KANJI}]{{2,12}}(?=[はのがを])")
+_TOPIC = re.compile(f"(?![何誰])[\u30a1-\u30fa\u30fc・{_KANJI}]{{2,12}}(?=[はのがをにで])")
 
 
 @cache

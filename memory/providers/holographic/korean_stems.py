@@ -1,7 +1,7 @@
 """Korean words without what hangs on them: the particle of a noun, the ending of a verb.
 
-No dictionary, so a stem is no word of one: it is what the forms of a word have in common. 소개한, 소개했다 and 소개하나요
-come to 소개; 마신다, 마셨다 and 마시나요 to 마시.
+No dictionary, so a stem is no word of one: it is what the forms of a word have in common. 소개한, 소개했다 and
+소개하나요 come to 소개; 마신다, 마셨다 and 마시나요 to 마시.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memory.providers.holographic.spans import words
 STOPS = frozenset(
     words(
         """
-    누구 누가 누군 사람 무엇 무어 뭐 뭘 언제 어디 어디서 왜 무슨 어떤 어떻 어떻게 어느 몇 얼마 얼마나 이것 그것 저것 이 그
-    저 것 거 게 수 때 중 있 없 하 한 할 되 된 될 아니 및 또 또는 그리고 그런데 그래서 하지만 대해 대한 관해 위해 대하
-    위하 좀 제발 주세요 주 우리 저희 나 내 너 제 저는 나는 때문 등 들
+    누구 누가 누군 사람 무엇 무어 뭐 뭘 언제 어디 어디서 왜 무슨 어떤 어떻 어떻게 어느 몇 얼마 얼마나 이것 그것 저것
+    이 그 저 것 거 게 수 때 중 있 없 하 한 할 되 된 될 아니 및 또 또는 그리고 그런데 그래서 하지만 대해 대한 관해
+    위해 대하 위하 좀 제발 주세요 주 우리 저희 나 내 너 제 저는 나는 때문 등 들
     """
     )
 )

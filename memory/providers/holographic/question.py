@@ -18,7 +18,7 @@ from memory.providers.holographic.japanese_names import asked_name
 from memory.providers.holographic.roles import Role, roles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from memory.providers.holographic.spans import Span
 
@@ -29,6 +29,10 @@ MAX_SENTENCES = 6
 _END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+|;\s")
 # A word of scripts without spaces up to this length is looked up as it is, unless it asks something.
 _EXACT_CHARS = 4
+_PRONOUN = re.compile(
+    r"\b(?:it|its|he|him|his|she|her|hers|they|them|their|there|that)\b|[他她它]|那里|那儿|那个|それ|そこ|彼|その|그는|그녀|그것|거기|그의",
+    re.IGNORECASE,
+)
 _LATIN = re.compile(r"[^\W\u0e00-\ud7af\u3041-\u9fff]+(?:[-_.@/:+#]+[^\W\u0e00-\ud7af\u3041-\u9fff]+)*\+{0,2}#?")
 
 
@@ -54,8 +58,12 @@ class Question(NamedTuple):
         return self.plan.node is None or all(piece.stop for piece in self.plan.pieces)
 
 
-def ask(text: str) -> Question:
-    """Read a question. Operators, quotes and filters of the session search mean nothing here."""
+def ask(text: str, before: Question | None = None) -> Question:
+    """Read a question. Operators, quotes and filters of the session search mean nothing here.
+
+    Args:
+        before: what was asked just before; a pronoun speaks of what that named.
+    """
     text = text[:MAX_CHARS]
     leaves: dict[Leaf, None] = {}
     for word in text.split():
@@ -64,13 +72,23 @@ def ask(text: str) -> Question:
     some = tuple(leaves)[:MAX_LEAVES]
     node = Any(some) if len(some) > 1 else next(iter(some), None)
     named = _named(text)
+    if before is not None and not named and _PRONOUN.search(text):
+        named = before.entities
     return Question(
         text,
         make_plan(Query(text=text, node=node)),
         tuple(dict.fromkeys(content_words(text))),
         named,
-        roles(text, named),
+        {} if before is not None and named is before.entities else roles(text, named),
     )
+
+
+def ask_each(parts: Sequence[str]) -> list[Question]:
+    """Read the sentences of one message."""
+    questions: list[Question] = []
+    for part in parts:
+        questions.append(ask(part, questions[-1] if questions else None))
+    return questions
 
 
 def sentences(message: str) -> list[str]:

@@ -13,9 +13,16 @@ from hermes_state.search.candidates import gather
 from hermes_state.search.rank import Scale, best_by_mask, worth
 from memory.providers.holographic import relevance, state
 from memory.providers.holographic.comparing import Candidate
-from memory.providers.holographic.question import Question, ask, sentences
+from memory.providers.holographic.question import Question, ask, ask_each, sentences
 from memory.providers.holographic.records import EVERYTHING, Hit, Scope
-from memory.providers.holographic.relevance import BESIDE_BEFORE_A_TURN, BESIDE_IN_A_LIST, GATE, Signals, Weights
+from memory.providers.holographic.relevance import (
+    BESIDE_BEFORE_A_TURN,
+    BESIDE_IN_A_LIST,
+    GATE,
+    GATE_OF_A_LIST,
+    Signals,
+    Weights,
+)
 from memory.providers.holographic.rows import fact_of, visible
 from memory.providers.holographic.weighing import names, weigh
 
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
 
 # Candidates whose texts and vectors are looked at: the best ones by what the index knows of them.
 WEIGHED = 60
+# With so many facts that hold the rarer words, the lists of common ones are not read: the best are found already.
+ENOUGH = 4 * WEIGHED
 DEFAULT_MIN_TRUST = 0.3
 # Sentences that may be one question.
 MAX_JOINED = 3
@@ -41,7 +50,7 @@ class Settings:
     """How facts are weighed.
 
     Attributes:
-        gate: the least relevance, 0 to 1.
+        gate: the least relevance for recall, 0 to 1; a search has a lower one.
         beside: the least relevance as a part of the best one's.
         half_life_days: after which a fact counts a half; 0: never.
     """
@@ -86,12 +95,15 @@ class Retrieval:
             min_trust: facts trusted less are left out.
             beside: the least relevance as a part of the best one's; None: that of the settings.
 
+        The gate is lower than before a turn: whoever asks sees what comes near.
+
         Raises:
             SearchUnavailable: see `FactIndex.ensure`.
         """
         conditions = [*visible(scope, category=category), _f.trust >= min_trust]
         least = self.settings.beside if beside is None else beside
-        hits = self._answer(ask(text), conditions, limit, least)
+        gate = self.settings.gate * GATE_OF_A_LIST
+        hits = self._answer(ask(text), conditions, limit, least, gate)
         self._store.retrieved.note(hit.fact.id for hit in hits)
         return hits
 
@@ -108,16 +120,17 @@ class Retrieval:
             SearchUnavailable: see `FactIndex.ensure`.
         """
         conditions = [*visible(scope), _f.trust >= min_trust]
+        gate = self.settings.gate
         parts = sentences(message)
-        questions = [ask(part) for part in parts]
+        questions = ask_each(parts)
         best: dict[int, Hit] = {}
         for question in questions:
-            for hit in self._answer(question, conditions, limit, BESIDE_BEFORE_A_TURN):
+            for hit in self._answer(question, conditions, limit, BESIDE_BEFORE_A_TURN, gate):
                 known = best.get(hit.fact.id)
                 if known is None or known.relevance < hit.relevance:
                     best[hit.fact.id] = hit
         if 1 < len(parts) <= MAX_JOINED:
-            whole = self._answer(ask(" ".join(parts)), conditions, limit, BESIDE_BEFORE_A_TURN)
+            whole = self._answer(ask(" ".join(parts)), conditions, limit, BESIDE_BEFORE_A_TURN, gate)
             if whole and whole[0].relevance >= max((hit.relevance for hit in best.values()), default=0.0):
                 best = {hit.fact.id: hit for hit in whole}
         found = sorted(best.values(), key=lambda hit: (-hit.score, -hit.fact.id))[:limit]
@@ -130,13 +143,14 @@ class Retrieval:
         conditions: Sequence[ColumnElement[bool]],
         limit: int,
         least: float,
+        gate: float,
     ) -> list[Hit]:
         """The best facts for one question, none of them far behind the best."""
         if question.is_empty or limit <= 0:
             return []
         self._store.index.ensure()
         with self._store.engine.read() as connection:
-            kept = self._weigh(connection, question, conditions)
+            kept = self._weigh(connection, question, conditions, gate)
         return _best(kept, least, limit)
 
     def _weigh(
@@ -144,6 +158,7 @@ class Retrieval:
         connection: Connection,
         question: Question,
         conditions: Sequence[ColumnElement[bool]],
+        gate: float,
     ) -> list[Weighed]:
         """What passes the gate."""
         newest = state.read(connection).newest
@@ -153,10 +168,10 @@ class Retrieval:
         scale = Scale(tuple(worth(count, newest) for count in pool.counts), 1.0)
         named = names(connection, question)
         now, settings, kept = now_us(), self.settings, []
-        weighed = weigh(question, named, found, pool.masks, scale, with_vectors=settings.weights.vectors > 0)
+        weighed = weigh(question, named, found, pool, scale, with_vectors=settings.weights.vectors > 0)
         for candidate, (signals, against) in zip(found, weighed, strict=True):
             value = settings.weights.mean(signals) * against.left
-            if value >= settings.gate:
+            if value >= gate:
                 row = candidate.row
                 age = relevance.decay(now - row.updated_at, settings.half_life_days)
                 kept.append(Weighed(row, value * row.trust * age, value, signals, against.left))
@@ -167,7 +182,7 @@ class Retrieval:
     ) -> tuple[Pool, list[Candidate]]:
         """The best candidates by their words. Looked for among the visible facts only where many are hidden."""
         for filters in ((), conditions):
-            pool = gather(_Matches(self._store, connection, filters, newest), question.plan, newest)
+            pool = gather(_Matches(self._store, connection, filters, newest), question.plan, newest, enough=ENOUGH)
             scale = Scale(tuple(worth(count, newest) for count in pool.counts), 1.0)
             best = best_by_mask(pool.masks, scale, WEIGHED)
             found = load(connection, best, conditions)

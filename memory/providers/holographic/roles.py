@@ -24,11 +24,13 @@ PATIENT: Role = "patient"
 _KANA = re.compile("[\u3041-\u3096]")
 _HANGUL = re.compile("[가-힣]")
 _HAN = re.compile("[\u3400-\u9fff]")
+_LATIN_WORD = re.compile("[A-Za-z]+")
+_NO_LATIN = re.compile("[\u3041-\u30fa\u3400-\u9fff가-힣]+")
 _HONORIFIC = (
     "(?:さん|くん|ちゃん|さま|様|氏|先生|部長|課長|社長|教授|博士|君|씨|님|선생님|부장|과장|팀장|대리|교수|박사){0,2}"
 )
 _JA_MARK = re.compile(f"{_HONORIFIC}\\s?(?P<particle>が|を|に(?![よはつとも対関おて])|は|の後|の代)")
-_JA_PASSIVE = re.compile("[られ]れ(?:た|る|て|ま)|され(?:た|る|て|ま)")
+_JA_PASSIVE = re.compile("(?:られ|され|まれ|かれ|ばれ|われ)(?:た|る|て|ま)")
 _JA_SUBJECT = re.compile("[\u3400-\u9fff\u30a1-\u30fcA-Za-z々]が")
 _JA_ASKS_WHO = re.compile("(?:誰|だれ|どなた)(?:です|だ|か|が|？|\\?|$)")
 _KO_MARK = re.compile(f"{_HONORIFIC}\\s?(?P<particle>이|가|을|를|에게|한테|께|은|는|의)(?![가-힣])")
@@ -36,7 +38,9 @@ _KO_ASKS_WHO = re.compile("누구|누가")
 _ZH_BEFORE = re.compile("(?P<mark>[把将给教向被由替])(?:了|给|给了)?\\s*$")
 _ZH_AGENT_MARKS = frozenset("被由")
 _ZH_NO_OBJECT = frozenset("在和与跟同及、的于从到是，。；：“”《》（）")
+_ZH_PLACE = ("在", "于", "从", "到")
 _ZH_NO_SUBJECT = ("的", "是", "和", "与", "跟", "及", "、")
+_ZH_PASSIVE = re.compile("[^。！？；，]{0,20}被")
 _ZH_ASKS_WHO_FIRST = re.compile("\\s*(?:是)?(?:谁|誰|什么人|哪个人|哪位)")
 _EN_ASKS_WHO_FIRST = re.compile(
     r"\W*(?:who|what|which\s+\w+)\s+(?!(?:did|does|do|is|was|are|were|has|have|had|will|would|can|could|should|about)\b)\w+",
@@ -80,6 +84,8 @@ def _rules(text: str, entities: Sequence[Entity]) -> Callable[[str, Sequence[Ent
     for entity in entities:
         around[entity.start : entity.end] = " " * (entity.end - entity.start)
     rest = "".join(around)
+    if len(_LATIN_WORD.findall(rest)) > len(_NO_LATIN.findall(rest)):
+        return _english
     if _KANA.search(rest):
         return _japanese
     if _HANGUL.search(rest):
@@ -88,14 +94,17 @@ def _rules(text: str, entities: Sequence[Entity]) -> Callable[[str, Sequence[Ent
 
 
 def _japanese(text: str, entities: Sequence[Entity]) -> Iterator[tuple[str, Role]]:
-    if _JA_PASSIVE.search(text):
-        return
+    is_passive = bool(_JA_PASSIVE.search(text))
     asks_who = bool(_JA_ASKS_WHO.search(text))
     has_subject = bool(_JA_SUBJECT.search(text))
     for entity in entities:
         mark = _JA_MARK.match(text, entity.end)
         particle = mark.group("particle") if mark else ""
-        if particle == "が" or (particle == "は" and not has_subject and not asks_who):
+        is_subject = particle == "が" or (particle == "は" and not has_subject and not asks_who)
+        if is_passive:
+            if is_subject or particle == "に":
+                yield entity.key, PATIENT if is_subject else AGENT
+        elif is_subject:
             yield entity.key, AGENT
         elif particle in ("を", "に") or (asks_who and particle.startswith("の")):
             yield entity.key, PATIENT
@@ -113,19 +122,21 @@ def _korean(text: str, entities: Sequence[Entity]) -> Iterator[tuple[str, Role]]
 
 
 def _chinese(text: str, entities: Sequence[Entity]) -> Iterator[tuple[str, Role]]:
-    asks = bool(_ZH_ASKS_WHO_FIRST.match(text))
+    has_subject = bool(_ZH_ASKS_WHO_FIRST.match(text)) or any(
+        entity.start == 0 and not text[entity.end :].lstrip().startswith(_ZH_NO_SUBJECT) for entity in entities
+    )
     for entity in entities:
         before, after = text[: entity.start].rstrip(), text[entity.end :].lstrip()
         mark = _ZH_BEFORE.search(before)
         if mark:
             yield entity.key, AGENT if mark.group("mark") in _ZH_AGENT_MARKS else PATIENT
+        elif after.startswith(_ZH_NO_SUBJECT) or before.endswith(_ZH_PLACE):
+            continue
         elif after.startswith(("被", "由")):
             yield entity.key, PATIENT
-        elif after.startswith(_ZH_NO_SUBJECT):
-            continue
         elif not before or before[-1] in "。！？；，":
-            yield entity.key, AGENT
-        elif asks and before[-1] not in _ZH_NO_OBJECT:
+            yield entity.key, PATIENT if _ZH_PASSIVE.match(after) else AGENT
+        elif has_subject and before[-1] not in _ZH_NO_OBJECT:
             yield entity.key, PATIENT
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hermes_state.search.rank import worth_of_mask
+from hermes_state.text import fold
 from memory.providers.holographic import algebra, entity_table, relevance
 from memory.providers.holographic.analysis import tag_words
 from memory.providers.holographic.comparing import HAS, Vectors
@@ -16,10 +17,11 @@ from memory.providers.holographic.relevance import Against, Signals
 from memory.providers.holographic.roles import AGENT, roles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import Connection
 
+    from hermes_state.search.candidates import Pool
     from hermes_state.search.rank import Scale
     from memory.providers.holographic.comparing import Candidate
     from memory.providers.holographic.question import Question
@@ -56,7 +58,7 @@ def weigh(
     question: Question,
     named: Sequence[Named],
     found: Sequence[Candidate],
-    masks: Mapping[int, int],
+    pool: Pool,
     scale: Scale,
     *,
     with_vectors: bool = True,
@@ -64,12 +66,13 @@ def weigh(
     """The signals of each candidate, and what speaks against it.
 
     Args:
-        masks: which of the question's pieces each fact has.
+        pool: which of the question's pieces each fact has, as far as the index was read.
         scale: what each piece is worth.
         with_vectors: False: what only vectors tell is left out.
     """
     full = worth_of_mask((1 << len(scale.worth)) - 1, scale) or 1.0
-    shares = {mask: worth_of_mask(mask, scale) / full for mask in {masks[each.row.pk] for each in found}}
+    masks = [_whole_mask(question, pool, each) for each in found]
+    shares = {mask: worth_of_mask(mask, scale) / full for mask in set(masks)}
     asked = frozenset(question.tokens)
     vectors = Vectors(found if with_vectors else [each._replace(phases=None) for each in found])
     about = [vectors.about(each.keys) for each in named]
@@ -82,7 +85,18 @@ def weigh(
         value = None if np.isnan(near[place]) else near[place]
         missing = sum(_missing(row.content, each, have[place]) for each, have in zip(named, about, strict=True))
         against = Against(missing / len(named) if named else 0.0, is_turned=turned[place])
-        yield Signals(shares[masks[row.pk]], relevance.overlap(asked, told), value), against
+        yield Signals(shares[masks[place]], relevance.overlap(asked, told), value), against
+
+
+def _whole_mask(question: Question, pool: Pool, candidate: Candidate) -> int:
+    """Which pieces a fact has. Those whose lists were not read to their end are looked for in its text."""
+    mask = pool.masks[candidate.row.pk]
+    if pool.cut:
+        text = fold(f"{candidate.row.content} {candidate.row.tags}")
+        for index in pool.cut:
+            if any(needle in text for needle in question.plan.pieces[index].needles):
+                mask |= 1 << index
+    return mask
 
 
 def _missing(content: str, named: Named, have: float) -> float:
