@@ -1,8 +1,10 @@
-"""What each signal of search is good for: kinds of questions, each in a store made for it, answered with weights changed.
+"""What each signal of search is good for: kinds of questions, each in a store made for it, with the weights changed.
 
 Every question has a fact that answers it and at least one that has as many of its words, or more, and does not. Names
 and sentences are drawn with a seed.
 """
+
+# ruff: noqa: E501 - a sentence stays on its line
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from memory.providers.holographic.roles import AGENT, roles
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
     from hermes_state.search.candidates import Pool
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from memory.providers.holographic.question import Question
     from memory.providers.holographic.roles import Role
 
+# The exponent of the length of a fact by which the similarity of its words is raised; one half would be all of it.
+_LENGTH_GIVEN_BACK = 0.25
 _OPPOSITE = {True: (algebra.ROLE_AGENT, algebra.ROLE_PATIENT), False: (algebra.ROLE_PATIENT, algebra.ROLE_AGENT)}
 
 
@@ -77,7 +80,7 @@ def weigh(
     vectors = Vectors(found if with_vectors else [each._replace(phases=None) for each in found])
     about = [vectors.about(each.keys) for each in named]
     content = vectors.near(lambda dim: algebra.content_probe(question.tokens, dim))
-    near = np.mean([content, *about], axis=0).tolist()
+    near = _nearness(question, content, about, found)
     turned = _turned(vectors, named, found) if with_vectors else [False] * len(found)
     for place, candidate in enumerate(found):
         row = candidate.row
@@ -86,6 +89,22 @@ def weigh(
         missing = sum(_missing(row.content, each, have[place]) for each, have in zip(named, about, strict=True))
         against = Against(missing / len(named) if named else 0.0, is_turned=turned[place])
         yield Signals(shares[masks[place]], relevance.overlap(asked, told), value), against
+
+
+def _nearness(
+    question: Question, content: NDArray[np.float32], about: Sequence[NDArray[np.float32]], found: Sequence[Candidate]
+) -> list[float]:
+    """What vectors tell of each candidate: of its words, and of each name that some of them have in their vectors.
+
+    The similarity of two bundles falls with the root of the length of either. For a long fact half of that is given
+    back: two words of a long fact that has both are worth more than one of a short one, and token overlap already
+    prefers what says this and no more.
+    """
+    sizes = np.array([len(content_words(each.row.content)) for each in found], np.float32)
+    content = np.minimum(content * np.maximum(1.0, sizes / max(1, len(question.tokens))) ** _LENGTH_GIVEN_BACK, 1.0)
+    known = [each for each in about if np.any(each >= HAS)]
+    near: list[float] = np.mean([content, *known], axis=0).tolist()
+    return near
 
 
 def _whole_mask(question: Question, pool: Pool, candidate: Candidate) -> int:
