@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 _PLACES = """
-SELECT m.id, m.session_pk, s.conversation_pk, m.position, m.role, s.source, m.created_at, m.state, m.tool_name,
-       s.delegated
+SELECT m.id, m.session_pk, s.conversation_pk, m.position, m.role, s.source, m.created_at, m.state, m.tool_name
 FROM {ids} JOIN messages AS m ON m.id = wanted.value JOIN sessions AS s ON s.pk = m.session_pk
+WHERE m.state <> 2
 """
+_PLACES_OF_PEOPLE = _PLACES + "AND NOT s.delegated"
 _TEXTS = """
 SELECT m.id, m.content, m.content_format, m.tool_calls
 FROM {ids} JOIN messages AS m ON m.id = wanted.value
@@ -36,11 +37,11 @@ FROM {ids} JOIN sessions AS s ON s.pk = wanted.value
      LEFT JOIN sessions AS tip ON tip.conversation_pk = s.conversation_pk AND tip.is_tip
 """
 _AROUND = """
-SELECT hit.id, m.position - hit.position, m.state, m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls
+SELECT hit.id, m.position - hit.position, m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls
 FROM {ids} JOIN messages AS hit ON hit.id = wanted.value
      JOIN messages AS m ON m.session_pk = hit.session_pk
           AND m.position BETWEEN hit.position - {mark} AND hit.position + {mark}
-WHERE m.id <> hit.id ORDER BY hit.id, m.position
+WHERE m.id <> hit.id AND m.state <> 2 ORDER BY hit.id, m.position
 """
 _BEFORE = """
 SELECT m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls FROM messages AS m
@@ -89,9 +90,13 @@ def _ask_of(connection: Connection, statement: str, ids: Iterable[int], *further
     return rows(connection, _written(statement, form), (form.given(ids), *further))
 
 
-def places(connection: Connection, ids: Iterable[int]) -> list[Row]:
-    """Where messages stand; the columns are those of `_PLACES`."""
-    return _ask_of(connection, _PLACES, ids)
+def places(connection: Connection, ids: Iterable[int], *, with_delegated: bool) -> list[Row]:
+    """Where messages stand that were not taken back; the columns are those of `_PLACES`.
+
+    Args:
+        with_delegated: Also those in the sessions of delegates.
+    """
+    return _ask_of(connection, _PLACES if with_delegated else _PLACES_OF_PEOPLE, ids)
 
 
 def texts(connection: Connection, ids: Iterable[int]) -> list[Row]:
@@ -105,11 +110,11 @@ def sessions(connection: Connection, pks: Iterable[int]) -> list[Row]:
 
 
 def around(connection: Connection, ids: Iterable[int], distance: int) -> list[Row]:
-    """The messages in the places around others, in order, in whatever state.
+    """The messages in the places around others, in order, without those that were taken back.
 
     Returns:
-        (id, offset in places, state, id, role, created_at, content, content_format, tool_calls); the first id is that
-        of the message in the middle.
+        (id, offset in places, id, role, created_at, content, content_format, tool_calls); the first id is that of the
+        message in the middle.
     """
     return _ask_of(connection, _AROUND, ids, distance, distance)
 

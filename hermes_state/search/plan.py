@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hermes_state.search.dates import may_name_dates
 from hermes_state.search.forms import other_forms
 from hermes_state.text import And, Any, Leaf, Not, Or, Phrase, Prefix, Term, Word, fold, is_stopword
 
@@ -52,6 +53,7 @@ class Plan:
         pieces: What ranks.
         stops: What weighs a little in the best texts.
         characters: Single characters of scripts without spaces, which tell a little more about the best texts.
+        may_name_dates: Whether the query is to be looked through for dates.
     """
 
     query: Query
@@ -61,6 +63,7 @@ class Plan:
     pieces: tuple[Piece, ...] = ()
     stops: tuple[Piece, ...] = ()
     characters: tuple[str, ...] = ()
+    may_name_dates: bool = True
 
     @property
     def terms(self) -> list[Term]:
@@ -84,6 +87,7 @@ def make_plan(query: Query) -> Plan:
         pieces=pieces,
         stops=tuple(piece for piece in every if piece.stop and piece not in pieces)[:MAX_PIECES],
         characters=tuple(_characters(pieces)),
+        may_name_dates=may_name_dates(query.text),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.clock import from_us
 from hermes_state.codec import searchable_text
 from hermes_state.engine import lookups
 from hermes_state.records import MessageState, Relation
-from hermes_state.search.excerpt import excerpt
+from hermes_state.search.excerpt import Excerpts
 from hermes_state.search.records import context_message_of, message_hit_of
 from hermes_state.search.texts import load_texts
 
@@ -78,47 +78,49 @@ def present(
     if missing:
         known.update(load_texts(connection, missing))
     sessions = load_sessions(connection, {each.found.session_pk for each in chosen})
+    told = {pk: _of_session(session) for pk, session in sessions.items()}
     middles = [each.found for each in chosen if context_of is None or each.found.id in context_of]
     contexts = _contexts(connection, middles, known, min(context, MAX_CONTEXT))
+    excerpts = Excerpts(plan)
     return [
-        _hit(
-            each,
-            sessions[each.found.session_pk],
-            excerpt(*known[each.found.id], plan),
-            contexts.get(each.found.id, ()),
-            explain(each) if explain else None,
+        message_hit_of(
+            {
+                **told[each.found.session_pk],
+                **_of_message(each.found),
+                "snippet": excerpts.of(*known[each.found.id]),
+                "score": each.total,
+                "context": contexts.get(each.found.id, ()),
+                "why": explain(each) if explain else None,
+            }
         )
         for each in chosen
         if each.found.id in known
     ]
 
 
-def _hit(
-    scored: Scored, session: SessionFacts, snippet: str, context: tuple[ContextMessage, ...], why: Why | None
-) -> MessageHit:
-    found = scored.found
-    return message_hit_of(
-        {
-            "message_id": found.id,
-            "session_id": session.id,
-            "conversation_id": session.tip_id or session.id,
-            "role": found.role,
-            "snippet": snippet,
-            "score": scored.total,
-            "created_at": from_us(found.created_at),
-            "source": session.source,
-            "title": session.title or session.tip_title,
-            "position": found.position,
-            "tool_name": found.tool_name,
-            "model": session.model,
-            "context": context,
-            "parent_id": session.parent_id,
-            "relation": Relation(session.relation) if session.relation else None,
-            "is_archived": bool(session.archived),
-            "is_compacted": found.state == MessageState.COMPACTED,
-            "why": why,
-        }
-    )
+def _of_session(session: SessionFacts) -> dict[str, Any]:
+    """What a hit says of its session."""
+    return {
+        "session_id": session.id,
+        "conversation_id": session.tip_id or session.id,
+        "source": session.source,
+        "title": session.title or session.tip_title,
+        "model": session.model,
+        "parent_id": session.parent_id,
+        "relation": Relation(session.relation) if session.relation else None,
+        "is_archived": bool(session.archived),
+    }
+
+
+def _of_message(found: Found) -> dict[str, Any]:
+    return {
+        "message_id": found.id,
+        "role": found.role,
+        "created_at": from_us(found.created_at),
+        "position": found.position,
+        "tool_name": found.tool_name,
+        "is_compacted": found.state == MessageState.COMPACTED,
+    }
 
 
 def _contexts(
@@ -128,19 +130,16 @@ def _contexts(
     were taken back, the message is looked at by itself."""
     if count == 0 or not middles:
         return {}
-    sides: dict[int, dict[int, lookups.Row]] = {found.id: {} for found in middles}
+    sides: dict[int, tuple[list[lookups.Row], list[lookups.Row]]] = {found.id: ([], []) for found in middles}
     for row in lookups.around(connection, sides, count):
-        if row[2] != MessageState.REWOUND:
-            sides[row[0]][row[1]] = row[3:]
+        sides[row[0]][row[1] > 0].append(row[2:])
     contexts: dict[int, tuple[ContextMessage, ...]] = {}
     for found in middles:
-        side, place = sides[found.id], found.position
-        before = [side[at] for at in range(-min(count, place), 0) if at in side]
-        after = [side[at] for at in range(1, count + 1) if at in side]
-        if len(before) < min(count, place):
-            before = lookups.before(connection, found.session_pk, place, count)[::-1]
+        before, after = sides[found.id]
+        if len(before) < min(count, found.position):
+            before = lookups.before(connection, found.session_pk, found.position, count)[::-1]
         if len(after) < count:
-            after = lookups.after(connection, found.session_pk, place, count)
+            after = lookups.after(connection, found.session_pk, found.position, count)
         text = texts[found.id].original if found.id in texts else ""
         itself = _context_message(found.id, found.role, found.created_at, text, is_hit=True)
         contexts[found.id] = (*map(_neighbour, before), itself, *map(_neighbour, after))
@@ -149,28 +148,28 @@ def _contexts(
 
 def _neighbour(row: lookups.Row) -> ContextMessage:
     message_id, role, created_at, content, content_format, tool_calls = row
-    if isinstance(content, str) and content and content_format is None:
-        text = content  # what a message calls is shown only when it says nothing
-    elif content and content_format is None:
-        text = searchable_text(content, None, None) or UNREADABLE
+    if content and content_format is None:
+        # What a message calls is shown only when it says nothing.
+        text = content if isinstance(content, str) else searchable_text(content, None, None) or UNREADABLE
     else:
         text = searchable_text(content, content_format, tool_calls)
     return _context_message(message_id, role, created_at, text)
 
 
 def _context_message(message_id: int, role: str, created_at: int, text: str, *, is_hit: bool = False) -> ContextMessage:
-    line = text[: CONTEXT_CHARS + 1]
-    is_cut = len(line) > CONTEXT_CHARS
-    if "\n" in line or "  " in line or "\t" in line:
-        head = text[: 2 * CONTEXT_CHARS]  # blanks collapse, so a little more than is shown
-        line = " ".join(head.split())
-        is_cut = len(line) > CONTEXT_CHARS or len(text) > len(head)
-    fields = {
-        "message_id": message_id,
-        "role": role,
-        "text": f"{line[:CONTEXT_CHARS].rstrip()}…" if is_cut else line,
-        "created_at": from_us(created_at),
-        "is_hit": is_hit,
-        "is_cut": is_cut,
-    }
-    return context_message_of(fields)
+    head = text[: CONTEXT_CHARS + 1]
+    if "\n" in head or "  " in head or "\t" in head:
+        head = " ".join(text[: 2 * CONTEXT_CHARS].split())  # blanks collapse, so a little more than is shown
+        is_cut = len(head) > CONTEXT_CHARS or len(text) > 2 * CONTEXT_CHARS
+    else:
+        is_cut = len(head) > CONTEXT_CHARS
+    return context_message_of(
+        {
+            "message_id": message_id,
+            "role": role,
+            "text": f"{head[:CONTEXT_CHARS].rstrip()}…" if is_cut else head,
+            "created_at": from_us(created_at),
+            "is_hit": is_hit,
+            "is_cut": is_cut,
+        }
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
 from hermes_state.engine import fts, lookups
-from hermes_state.records import MessageState
 from hermes_state.schema import messages, sessions
 from hermes_state.search import dates
 from hermes_state.search.candidates import gather
@@ -23,7 +22,7 @@ from hermes_state.search.rank import (
     first_scores,
     parts_of,
     refine,
-    score,
+    scored_of,
     settle,
     worth,
 )
@@ -32,7 +31,7 @@ from hermes_state.search.sources import IndexSource, TailSource
 from hermes_state.search.texts import evidence, load_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sqlalchemy import Connection
 
@@ -105,7 +104,7 @@ class Ranking:
 
     def why(self, each: Scored) -> Why:
         """Why a message stands where it does."""
-        parts = each.parts or parts_of(each.found, self.scale)
+        parts = each.parts or parts_of(each, self.scale)
         pieces = tuple(self._piece(index, part) for index, part in sorted(parts.items()))
         return Why(own=each.own, factor=each.factor, beside=each.beside, date=each.date, pieces=pieces)
 
@@ -142,7 +141,7 @@ def rank(
 
 def place(corpus: Corpus, ids: Sequence[int], scope: Scope) -> list[Scored]:
     """Messages in the order given, without scores; those that the scope hides are left out."""
-    found = {each.id: each for each in _found(corpus.connection, ids, {}, {}, scope)}
+    found = {each.id: each for each in _found(corpus.connection, ids, scope)}
     return [Scored(found[message_id], 0.0, 1.0) for message_id in ids if message_id in found]
 
 
@@ -180,59 +179,51 @@ def _rank(
     if isinstance(source, TailSource):
         lengths.update(source.lengths)
     own = first_scores(order[:measured], pool.masks, lengths, scale)
-    order[:measured] = sorted(own, key=lambda message_id: (-own[message_id], -message_id))
-    found = _found(corpus.connection, order[:limit], pool.masks, lengths, scope)
-    is_dated = _dated(plan)
-    scored = score(found, own, weights, is_dated)
-    ranking = Ranking(scored=scored, scale=scale, pool=pool, plan=plan, scanned=scanned)
-    _look_closely(corpus.connection, ranking, READ_OPEN if pool.is_mixed else READ, is_dated)
+    order[:measured] = own
+    found = _found(corpus.connection, order[:limit], scope)
+    hidden = min(limit, len(order)) - len(found)
+    scored = scored_of(found, own, pool.masks, lengths, weights)
+    ranking = Ranking(scale=scale, pool=pool, plan=plan, scanned=scanned)
+    _settle(corpus.connection, ranking, scored, READ_OPEN if pool.is_mixed else READ)
     if need > len(scored):
         # Deeper pages go on where the scored ones end, so that an answer is the same however it is paged.
         ranking.scored += place(corpus, order[limit : limit + need], scope)
-    return ranking, min(limit, len(order)) - len(found)
+    return ranking, hidden
 
 
 def _worths(pool: Pool, documents: int) -> tuple[float, ...]:
-    return tuple(worth(count, documents) for count in pool.counts)
+    return tuple([worth(count, documents) for count in pool.counts])
 
 
-def _found(
-    connection: Connection, ids: Iterable[int], masks: Mapping[int, int], lengths: Mapping[int, int], scope: Scope
-) -> list[Found]:
+def _found(connection: Connection, ids: Iterable[int], scope: Scope) -> list[Found]:
     """The candidates that may be seen, with their places."""
-    rewound, shows_children = MessageState.REWOUND, scope.shows_children
-    return [
-        Found._make((*row[:9], masks.get(row[0], 0), lengths.get(row[0], 0)))
-        for row in lookups.places(connection, ids)
-        if row[7] != rewound and (shows_children or not row[9])
-    ]
+    return list(map(Found._make, lookups.places(connection, ids, with_delegated=scope.shows_children)))
 
 
 def _dated(plan: Plan) -> Callable[[int], float] | None:
-    found = dates.mentions(plan.query.text, datetime.now().astimezone().date())
+    if not plan.may_name_dates:
+        return None
+    found = dates.mentions(plan.query.text.strip(), date.today())  # on the local calendar
     return (lambda created_at: dates.fit(found, created_at)) if found else None
 
 
-def _see(each: Scored, evidence: Evidence, ranking: Ranking) -> None:
-    """Note the words a text shows whose lists were cut off before this message."""
-    assert ranking.pool is not None
-    if more := sum(1 << index for index in ranking.pool.cut if index in evidence.repeats):
-        each.found = each.found._replace(mask=each.found.mask | more)
-
-
-def _look_closely(
-    connection: Connection, ranking: Ranking, count: int, is_dated: Callable[[int], float] | None
-) -> None:
-    """Read the texts of the best and score them again by what they show."""
-    plan, scored, scale = ranking.plan, ranking.scored, ranking.scale
+def _settle(connection: Connection, ranking: Ranking, scored: list[Scored], count: int) -> None:
+    """Order the messages by what the index knows, read the texts of the best, and order them by what those show."""
+    plan, scale = ranking.plan, ranking.scale
     assert plan is not None
-    ranking.texts = load_texts(connection, [each.found.id for each in scored[:count]])
+    is_dated = _dated(plan)
+    best = settle(scored, scale.weights, is_dated)[:count]
+    ranking.texts = load_texts(connection, [each.found.id for each in best])
     # Nothing is looked up for words without a subject. The texts read tell roughly how common they are.
-    shown = {message_id: evidence(text, plan) for message_id, text in ranking.texts.items()}
-    stop_worth = [
-        worth(sum(index in each.stops for each in shown.values()), len(shown)) for index in range(len(plan.stops))
-    ]
-    for each in scored[:count]:
-        _see(each, shown[each.found.id], ranking)
-        refine(each, shown[each.found.id], scale, stop_worth, len(plan.characters))
-    settle(scored, scale.weights, is_dated)
+    shown = [evidence(ranking.texts[each.found.id], plan) for each in best]
+    stop_worth = [worth(sum(index in each.stops for each in shown), len(shown)) for index in range(len(plan.stops))]
+    for each, what in zip(best, shown, strict=True):
+        each.mask |= _seen(ranking, what)
+        refine(each, what, scale, stop_worth, len(plan.characters))
+    ranking.scored = settle(scored, scale.weights, is_dated)
+
+
+def _seen(ranking: Ranking, shown: Evidence) -> int:
+    """The words a text shows whose lists may have been cut off before this message."""
+    assert ranking.pool is not None
+    return sum([1 << index for index in ranking.pool.cut if index in shown.repeats])

@@ -31,7 +31,10 @@ def load_texts(connection: Connection, ids: Iterable[int]) -> dict[int, Text]:
     """The texts of messages, as they are searched."""
     texts: dict[int, Text] = {}
     for message_id, content, content_format, tool_calls in lookups.texts(connection, ids):
-        original = searchable_text(content, content_format, tool_calls)
+        if isinstance(content, str) and content_format is None and not tool_calls:
+            original = content
+        else:
+            original = searchable_text(content, content_format, tool_calls)
         texts[message_id] = Text(original, fold(original[:MAX_READ_CHARS]))
     return texts
 
@@ -41,21 +44,24 @@ def evidence(text: Text, plan: Plan) -> Evidence:
     folded = text.folded
     repeats: dict[int, int] = {}
     for index, piece in enumerate(plan.pieces):
-        times = sum(_count(folded, needle) for needle in piece.needles)
-        if times:
-            repeats[index] = times
+        for needle in piece.needles:
+            if times := _count(folded, needle):
+                repeats[index] = repeats.get(index, 0) + times
     stops = [index for index, piece in enumerate(plan.stops) if any(_count(folded, n, 1) for n in piece.needles)]
-    characters = sum(character in folded for character in plan.characters)
+    characters = sum([character in folded for character in plan.characters])
     return Evidence(repeats, stops, characters)
 
 
 def _count(text: str, needle: str, most: int = MAX_REPEATS) -> int:
     """How often a needle begins a word of the text; within scripts without spaces, how often it is there."""
-    times = 0
-    is_latin = needle.isascii()
     place = text.find(needle)
+    if place < 0:
+        return 0
+    if not needle.isascii():
+        return min(text.count(needle), most)
+    times = 0
     while place >= 0 and times < most:
-        if not (is_latin and place and text[place - 1].isalnum() and text[place - 1].isascii()):
+        if not (place and text[place - 1].isalnum() and text[place - 1].isascii()):
             times += 1
         place = text.find(needle, place + len(needle))
     return times
