@@ -34,14 +34,14 @@ SELECT s.pk, s.id, s.source, s.title, s.model, s.relation, s.archived, s.convers
        s.last_active_at, parent.id, tip.id, tip.title
 FROM {ids} JOIN sessions AS s ON s.pk = wanted.value
      LEFT JOIN sessions AS parent ON parent.pk = s.parent_pk
-     LEFT JOIN sessions AS tip ON tip.conversation_pk = s.conversation_pk AND tip.is_tip
+     LEFT JOIN sessions AS tip ON NOT s.is_tip AND tip.conversation_pk = s.conversation_pk AND tip.is_tip
 """
 _AROUND = """
 SELECT hit.id, m.position - hit.position, m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls
 FROM {ids} JOIN messages AS hit ON hit.id = wanted.value
      JOIN messages AS m ON m.session_pk = hit.session_pk
           AND m.position BETWEEN hit.position - {mark} AND hit.position + {mark}
-WHERE m.id <> hit.id AND m.state <> 2 ORDER BY hit.id, m.position
+WHERE m.id <> hit.id AND m.state <> 2
 """
 _BEFORE = """
 SELECT m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls FROM messages AS m
@@ -105,12 +105,15 @@ def texts(connection: Connection, ids: Iterable[int]) -> list[Row]:
 
 
 def sessions(connection: Connection, pks: Iterable[int]) -> list[Row]:
-    """Sessions with their parent's id and the id and title of the session to resume; columns as in `_SESSIONS`."""
+    """Sessions with their parent's id; columns as in `_SESSIONS`.
+
+    The last two are the id and the title of the session to resume where that is another one.
+    """
     return _ask_of(connection, _SESSIONS, pks)
 
 
 def around(connection: Connection, ids: Iterable[int], distance: int) -> list[Row]:
-    """The messages in the places around others, in order, without those that were taken back.
+    """The messages in the places around others, in no order, without those that were taken back.
 
     Returns:
         (id, offset in places, id, role, created_at, content, content_format, tool_calls); the first id is that of the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.clock import from_us
@@ -28,6 +29,8 @@ CONTEXT_CHARS = 200
 UNREADABLE = "[unreadable]"
 # Messages on each side of a hit at most.
 MAX_CONTEXT = 50
+
+_offset = itemgetter(1)
 
 
 class SessionFacts(NamedTuple):
@@ -131,7 +134,7 @@ def _contexts(
     if count == 0 or not middles:
         return {}
     sides: dict[int, tuple[list[lookups.Row], list[lookups.Row]]] = {found.id: ([], []) for found in middles}
-    for row in lookups.around(connection, sides, count):
+    for row in sorted(lookups.around(connection, sides, count), key=_offset):
         sides[row[0]][row[1] > 0].append(row[2:])
     contexts: dict[int, tuple[ContextMessage, ...]] = {}
     for found in middles:
@@ -141,35 +144,37 @@ def _contexts(
         if len(after) < count:
             after = lookups.after(connection, found.session_pk, found.position, count)
         text = texts[found.id].original if found.id in texts else ""
-        itself = _context_message(found.id, found.role, found.created_at, text, is_hit=True)
+        itself = context_message_of({**_shown(found.id, found.role, found.created_at, text), "is_hit": True})
         contexts[found.id] = (*map(_neighbour, before), itself, *map(_neighbour, after))
     return contexts
 
 
 def _neighbour(row: lookups.Row) -> ContextMessage:
     message_id, role, created_at, content, content_format, tool_calls = row
-    if content and content_format is None:
-        # What a message calls is shown only when it says nothing.
-        text = content if isinstance(content, str) else searchable_text(content, None, None) or UNREADABLE
+    if isinstance(content, str) and content and content_format is None:
+        text = content  # what a message calls is shown only when it says nothing
+    elif content and content_format is None:
+        text = searchable_text(content, None, None) or UNREADABLE
     else:
         text = searchable_text(content, content_format, tool_calls)
-    return _context_message(message_id, role, created_at, text)
+    return context_message_of(_shown(message_id, role, created_at, text))
 
 
-def _context_message(message_id: int, role: str, created_at: int, text: str, *, is_hit: bool = False) -> ContextMessage:
-    head = text[: CONTEXT_CHARS + 1]
-    if "\n" in head or "  " in head or "\t" in head:
-        head = " ".join(text[: 2 * CONTEXT_CHARS].split())  # blanks collapse, so a little more than is shown
-        is_cut = len(head) > CONTEXT_CHARS or len(text) > 2 * CONTEXT_CHARS
-    else:
-        is_cut = len(head) > CONTEXT_CHARS
-    return context_message_of(
-        {
-            "message_id": message_id,
-            "role": role,
-            "text": f"{head[:CONTEXT_CHARS].rstrip()}…" if is_cut else head,
-            "created_at": from_us(created_at),
-            "is_hit": is_hit,
-            "is_cut": is_cut,
-        }
-    )
+def _shown(message_id: int, role: str, created_at: int, text: str) -> dict[str, Any]:
+    """The fields of a message in a context."""
+    line = text[: CONTEXT_CHARS + 1]
+    is_cut = len(line) > CONTEXT_CHARS
+    if "\n" in line:
+        line = line.replace("\n", " ").strip()
+    if "  " in line or "\t" in line or (is_cut and len(line) <= CONTEXT_CHARS):
+        head = text[: 2 * CONTEXT_CHARS]  # blanks collapse, so a little more than is shown
+        line = " ".join(head.split())
+        is_cut = len(line) > CONTEXT_CHARS or len(text) > len(head)
+    return {
+        "message_id": message_id,
+        "role": role,
+        "text": f"{line[:CONTEXT_CHARS].rstrip()}…" if is_cut else line,
+        "created_at": from_us(created_at),
+        "is_hit": False,
+        "is_cut": is_cut,
+    }

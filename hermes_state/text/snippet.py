@@ -76,8 +76,10 @@ def snippet(
 
 def one_line(text: str) -> str:
     """The text with each stretch of blanks and control characters as one space, and none at its ends."""
-    line = " ".join(text.split())
-    return line if line.isprintable() else _BLANKS.sub(" ", line).strip()
+    line = text.replace("\n", " ")
+    if "  " in line or not line.isprintable():
+        line = _BLANKS.sub(" ", line)
+    return line.strip()
 
 
 def _matches(text: str, query: Query | str | Iterable[Term]) -> list[_Match]:
