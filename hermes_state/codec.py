@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -269,14 +268,18 @@ def searchable_text(content: str | bytes | None, content_format: int | None, too
     read back has no words: a damaged message must not keep the others from being found; `db check` reports it.
     """
     text = ""
-    with suppress(StoreDamaged):
+    try:
         if content_format is not None:
             text = "\n".join(_texts(from_json(content)))
         elif content:
-            text = unpack(content)
+            text = content if isinstance(content, str) else unpack(content)
+    except StoreDamaged:
+        text = ""
     if tool_calls:
-        with suppress(StoreDamaged):
+        try:
             text = "\n".join((text, *_call_texts(from_json(tool_calls))))
+        except StoreDamaged:
+            return text
     return text
 
 

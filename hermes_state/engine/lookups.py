@@ -45,11 +45,11 @@ WHERE m.id <> hit.id AND m.state <> 2
 """
 _BEFORE = """
 SELECT m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls FROM messages AS m
-WHERE m.session_pk = {mark} AND m.position < {mark} AND m.state <> 2 ORDER BY m.position DESC LIMIT {mark}
+WHERE m.session_pk = {mark} AND m.position < {mark} AND m.state <> 2 ORDER BY m.position DESC LIMIT {mark} + 0
 """
 _AFTER = """
 SELECT m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls FROM messages AS m
-WHERE m.session_pk = {mark} AND m.position > {mark} AND m.state <> 2 ORDER BY m.position LIMIT {mark}
+WHERE m.session_pk = {mark} AND m.position > {mark} AND m.state <> 2 ORDER BY m.position LIMIT {mark} + 0
 """
 
 

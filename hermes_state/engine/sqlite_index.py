@@ -39,10 +39,12 @@ _COMMAND = "INSERT INTO message_index (message_index, rank) VALUES (?, ?)"
 _PLAIN_COMMAND = "INSERT INTO message_index (message_index) VALUES (?)"
 _INSERT = "INSERT INTO message_index (rowid, words, grams) VALUES (?, ?, ?)"
 _DELETE = "INSERT INTO message_index (message_index, rowid, words, grams) VALUES ('delete', ?, ?, ?)"
-_NEWEST = (
-    "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
+# `+ 0`: a bare parameter as a limit is looked at when a statement is planned, so that each call would plan it anew.
+_OLDEST = (
+    "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ?"
+    " ORDER BY rowid LIMIT ? + 0"
 )
-_OLDEST = "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
+_NEWEST = _OLDEST.replace("ORDER BY rowid", "ORDER BY rowid DESC")
 _LENGTHS = "SELECT d.id, d.sz FROM json_each(?) AS wanted JOIN message_index_docsize AS d ON d.id = wanted.value"
 # https://www.sqlite.org/fts5.html#the_data_table_idx_and_data_: record 1 holds the row count and each column's tokens.
 _AVERAGES = "SELECT block FROM message_index_data WHERE id = 1"

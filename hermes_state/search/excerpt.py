@@ -29,6 +29,8 @@ _THOROUGH = 320
 # The first script without spaces whose letters are single characters.
 _IDEOGRAPHS_FROM = "\u2e80"
 
+# Characters of which each folds to one.
+_PLAIN = re.compile("[\x00-\x7f\u3001\u3002\u4e00-\u9fff\uac00-\ud7a3\uff01\uff0c\uff1a\uff1b\uff1f]*+")
 _BLANK = re.compile(r"\s")
 _LAST_BLANK = re.compile(r"\s\S*\Z")
 
@@ -184,7 +186,7 @@ def _is_word(character: str) -> bool:
 
 def _is_aligned(stretch: str) -> bool:
     """Whether each character folds to one, so that a place in the folded text is the same place in the text."""
-    return stretch.isascii() or all(map(_folds_to_one, set(stretch)))
+    return stretch.isascii() or _PLAIN.fullmatch(stretch) is not None or all(map(_folds_to_one, set(stretch)))
 
 
 @cache

@@ -78,7 +78,9 @@ def make_plan(query: Query) -> Plan:
         return Plan(query=query, node=None)
     if isinstance(node, Not):
         return Plan(query=query, node=None, excluded=_settled(node.operand, optional=False))
-    every = list(dict.fromkeys(_pieces(node, optional=True)))
+    every = list(_pieces(node, optional=True))
+    if len(every) > 1:
+        every = list(dict.fromkeys(every))
     pieces = tuple([piece for piece in every if not piece.stop] or every)[:MAX_PIECES]
     return Plan(
         query=query,

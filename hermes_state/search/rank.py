@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -91,7 +92,11 @@ class Scored:
         parts: What each piece is worth in it, by the piece's index; for explanations and conversations.
     """
 
-    __slots__ = ("beside", "date", "factor", "found", "length", "mask", "neighbours", "own", "parts", "total")
+    neighbours: Sequence[tuple[float, Scored]] = ()
+    parts: Mapping[int, float] = MappingProxyType({})
+    beside = 0.0
+    date = 0.0
+    total = 0.0
 
     def __init__(self, found: Found, own: float, factor: float, mask: int = 0, length: int = 0) -> None:
         self.found = found
@@ -99,11 +104,6 @@ class Scored:
         self.factor = factor
         self.mask = mask
         self.length = length
-        self.neighbours: Sequence[tuple[float, Scored]] = ()
-        self.beside = 0.0
-        self.date = 0.0
-        self.total = own * factor
-        self.parts: dict[int, float] = {}
 
 
 _total = attrgetter("total")
@@ -193,11 +193,17 @@ def scored_of(
         own: What each is worth by itself.
     """
     found.sort(key=_newness, reverse=True)
-    newest = found[0].created_at if found else 0
-    scored = [
-        Scored(each, own[each.id], _factor(each, newest, weights), masks[each.id], lengths.get(each.id, 0))
-        for each in found
-    ]
+    half_life = weights.half_life_days * _DAY_US
+    fresh, newest = weights.recency * half_life, found[0].created_at if found else 0
+    scored: list[Scored] = []
+    for each in found:
+        factor = 1.0 + fresh / (half_life + newest - each.created_at)
+        if each.role == "tool":
+            factor *= weights.tool
+        if each.source in AUTOMATION:
+            factor *= weights.automation
+        message_id = each.id
+        scored.append(Scored(each, own[message_id], factor, masks[message_id], lengths.get(message_id, 0)))
     _link(scored, weights)
     return scored
 
@@ -243,16 +249,6 @@ def settle(
     return sorted(scored, key=_total, reverse=True)
 
 
-def _factor(found: Found, newest: int, weights: Weights) -> float:
-    age_days = (newest - found.created_at) / _DAY_US
-    factor = 1.0 + weights.recency * weights.half_life_days / (weights.half_life_days + age_days)
-    if found.role == "tool":
-        factor *= weights.tool
-    if found.source in AUTOMATION:
-        factor *= weights.automation
-    return factor
-
-
 class Evidence(NamedTuple):
     """What the text of a message shows that the index does not: repetitions, by index of the piece, stop word and
     character."""
@@ -274,7 +270,7 @@ def refine(each: Scored, evidence: Evidence, scale: Scale, stop_worth: Sequence[
     mask, repeats = each.mask, evidence.repeats
     full = sum(scale.worth) or 1.0
     held = own = 0.0
-    each.parts = parts = {}
+    parts: dict[int, float] = {}
     for index, value in enumerate(scale.worth):
         if mask >> index & 1:
             times = min(MAX_REPEATS, repeats.get(index, 1))
@@ -286,10 +282,10 @@ def refine(each: Scored, evidence: Evidence, scale: Scale, stop_worth: Sequence[
         own += sum(w.stop * stop_worth[index] for index in evidence.stops) * most / (1.0 + norm)
     if characters:
         own += w.character * full * evidence.characters / characters
-    each.own = own
+    each.own, each.parts = own, parts
 
 
-def parts_of(each: Scored, scale: Scale) -> dict[int, float]:
+def parts_of(each: Scored, scale: Scale) -> Mapping[int, float]:
     """What each piece is worth in a message of which only the index is known."""
     share = (scale.weights.k1 + 1.0) / (1.0 + scale.norm(each.length))
     return {index: value * share for index, value in enumerate(scale.worth) if each.mask >> index & 1}

@@ -28,7 +28,7 @@ from hermes_state.search.rank import (
 )
 from hermes_state.search.records import Explanation, PieceScore, Why
 from hermes_state.search.sources import IndexSource, TailSource
-from hermes_state.search.texts import evidence, load_texts
+from hermes_state.search.texts import Look, load_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -215,7 +215,8 @@ def _settle(connection: Connection, ranking: Ranking, scored: list[Scored], coun
     best = settle(scored, scale.weights, is_dated)[:count]
     ranking.texts = load_texts(connection, [each.found.id for each in best])
     # Nothing is looked up for words without a subject. The texts read tell roughly how common they are.
-    shown = [evidence(ranking.texts[each.found.id], plan) for each in best]
+    look = Look(plan)
+    shown = [look.at(ranking.texts[each.found.id].folded) for each in best]
     stop_worth = [worth(sum(index in each.stops for each in shown), len(shown)) for index in range(len(plan.stops))]
     for each, what in zip(best, shown, strict=True):
         each.mask |= _seen(ranking, what)

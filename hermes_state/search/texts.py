@@ -31,25 +31,29 @@ def load_texts(connection: Connection, ids: Iterable[int]) -> dict[int, Text]:
     """The texts of messages, as they are searched."""
     texts: dict[int, Text] = {}
     for message_id, content, content_format, tool_calls in lookups.texts(connection, ids):
-        if isinstance(content, str) and content_format is None and not tool_calls:
-            original = content
-        else:
-            original = searchable_text(content, content_format, tool_calls)
+        original = searchable_text(content, content_format, tool_calls)
         texts[message_id] = Text(original, fold(original[:MAX_READ_CHARS]))
     return texts
 
 
-def evidence(text: Text, plan: Plan) -> Evidence:
-    """What a text shows of the pieces, stop words and characters of a query."""
-    folded = text.folded
-    repeats: dict[int, int] = {}
-    for index, piece in enumerate(plan.pieces):
-        for needle in piece.needles:
+class Look:
+    """What is looked for in the texts of the best: the pieces, stop words and characters of a query."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._needles = [(index, needle) for index, piece in enumerate(plan.pieces) for needle in piece.needles]
+        self._stops = [(index, needle) for index, piece in enumerate(plan.stops) for needle in piece.needles]
+        self._characters = plan.characters
+
+    def at(self, folded: str) -> Evidence:
+        """What a folded text shows."""
+        repeats: dict[int, int] = {}
+        for index, needle in self._needles:
             if times := _count(folded, needle):
                 repeats[index] = repeats.get(index, 0) + times
-    stops = [index for index, piece in enumerate(plan.stops) if any(_count(folded, n, 1) for n in piece.needles)]
-    characters = sum([character in folded for character in plan.characters])
-    return Evidence(repeats, stops, characters)
+        if not self._stops and not self._characters:
+            return Evidence(repeats)
+        stops = {index for index, needle in self._stops if _count(folded, needle, 1)}
+        return Evidence(repeats, stops, sum([character in folded for character in self._characters]))
 
 
 def _count(text: str, needle: str, most: int = MAX_REPEATS) -> int:
@@ -61,7 +65,7 @@ def _count(text: str, needle: str, most: int = MAX_REPEATS) -> int:
         return min(text.count(needle), most)
     times = 0
     while place >= 0 and times < most:
-        if not (place and text[place - 1].isalnum() and text[place - 1].isascii()):
+        if place == 0 or not ((before := text[place - 1]).isalnum() and before.isascii()):
             times += 1
         place = text.find(needle, place + len(needle))
     return times
