@@ -48,6 +48,7 @@ COLUMN_FIELDS = (
     "tool_calls",
     "platform_message_id",
 )
+_scan_json = json.JSONDecoder().scan_once
 _DETAIL_SET = frozenset((*DETAIL_FIELDS, "extras"))
 
 # Columns of `messages` and their values; those that would be NULL are left out.
@@ -105,10 +106,20 @@ def from_json(stored: str | bytes | None) -> Any:
     """
     if stored is None:
         return None
+    text = unpack(stored)
     try:
-        return json.loads(unpack(stored))
+        return _loads(text)
     except ValueError as error:
         raise StoreDamaged(f"stored JSON can't be read back: {error}", hint=_HINT) from error
+
+
+def _loads(text: str) -> Any:
+    """As `json.loads`, without its look for a byte order mark and for blanks, neither of which we write."""
+    try:
+        value, end = _scan_json(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == len(text) else json.loads(text)
 
 
 _HINT = "`hermes-state db check` tells more, `db recover` salvages"
@@ -334,13 +345,18 @@ _DATA_KEYS = frozenset(
 )
 
 
+# What of a call somebody would search for.
+_CALL_KEYS = ("name", "arguments", "input")
+
+
 def _call_texts(calls: Any) -> list[str]:
     """Function names and arguments; ids and type names are left out."""
     texts: list[str] = []
     for call in calls if isinstance(calls, list) else [calls]:
         function = call.get("function", call) if isinstance(call, dict) else call
         if isinstance(function, dict):
-            texts += [str(function[key]) for key in ("name", "arguments", "input") if function.get(key)]
+            said = map(function.get, _CALL_KEYS)
+            texts += [value if isinstance(value, str) else str(value) for value in said if value]
         elif function:
             texts.append(str(function))
     return texts

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hermes_state.text.query import Node
 
 # Hits of a strict query that are ranked: the newest ones. Deeper pages read more.
-STRICT_HITS = 200
+STRICT_HITS = 100
 # Entries read of one word's list in an open query, and of all lists together: 5 ms. On the public conversations,
 # with all figures here made smaller in proportion, longer lists of fewer words found more than shorter lists of all.
 LIST_HITS = 8_000

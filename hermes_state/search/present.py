@@ -30,6 +30,7 @@ UNREADABLE = "[unreadable]"
 # Messages on each side of a hit at most.
 MAX_CONTEXT = 50
 
+_COMPACTED = int(MessageState.COMPACTED)
 _offset = itemgetter(1)
 
 
@@ -81,49 +82,44 @@ def present(
     if missing:
         known.update(load_texts(connection, missing))
     sessions = load_sessions(connection, {each.found.session_pk for each in chosen})
-    told = {pk: _of_session(session) for pk, session in sessions.items()}
     middles = [each.found for each in chosen if context_of is None or each.found.id in context_of]
     contexts = _contexts(connection, middles, known, min(context, MAX_CONTEXT))
     excerpts = Excerpts(plan)
-    return [
-        message_hit_of(
-            {
-                **told[each.found.session_pk],
-                **_of_message(each.found),
-                "snippet": excerpts.of(*known[each.found.id]),
-                "score": each.total,
-                "context": contexts.get(each.found.id, ()),
-                "why": explain(each) if explain else None,
-            }
-        )
-        for each in chosen
-        if each.found.id in known
-    ]
+    hits: list[MessageHit] = []
+    for each in chosen:
+        text = known.get(each.found.id)
+        if text is not None:
+            shown = excerpts.of(text.original, text.folded), contexts.get(each.found.id, ())
+            hits.append(_hit(each, sessions[each.found.session_pk], *shown, explain(each) if explain else None))
+    return hits
 
 
-def _of_session(session: SessionFacts) -> dict[str, Any]:
-    """What a hit says of its session."""
-    return {
-        "session_id": session.id,
-        "conversation_id": session.tip_id or session.id,
-        "source": session.source,
-        "title": session.title or session.tip_title,
-        "model": session.model,
-        "parent_id": session.parent_id,
-        "relation": Relation(session.relation) if session.relation else None,
-        "is_archived": bool(session.archived),
-    }
-
-
-def _of_message(found: Found) -> dict[str, Any]:
-    return {
-        "message_id": found.id,
-        "role": found.role,
-        "created_at": from_us(found.created_at),
-        "position": found.position,
-        "tool_name": found.tool_name,
-        "is_compacted": found.state == MessageState.COMPACTED,
-    }
+def _hit(
+    scored: Scored, session: SessionFacts, snippet: str, context: tuple[ContextMessage, ...], why: Why | None
+) -> MessageHit:
+    found = scored.found
+    return message_hit_of(
+        {
+            "message_id": found.id,
+            "session_id": session.id,
+            "conversation_id": session.tip_id or session.id,
+            "role": found.role,
+            "snippet": snippet,
+            "score": scored.total,
+            "created_at": from_us(found.created_at),
+            "source": session.source,
+            "title": session.title or session.tip_title,
+            "position": found.position,
+            "tool_name": found.tool_name,
+            "model": session.model,
+            "context": context,
+            "parent_id": session.parent_id,
+            "relation": Relation(session.relation) if session.relation else None,
+            "is_archived": bool(session.archived),
+            "is_compacted": found.state == _COMPACTED,
+            "why": why,
+        }
+    )
 
 
 def _contexts(

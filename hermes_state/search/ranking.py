@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hermes_state.search.texts import Text
 
 # Candidates whose length is looked up: 0.5 ms per 1,000. Where all hold the same words, they are the newest ones.
-MEASURED, MEASURED_OPEN = 150, 2_000
+MEASURED, MEASURED_OPEN = 60, 2_000
 # Of those, how many are scored with their place, role, source and neighbours. With optional words more are needed,
 # since the neighbours that hold some of them carry evidence: with 100 the public conversations lose 3 points of recall,
 # beyond 500 they gain 1.
