@@ -12,6 +12,8 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_state.engine.connections import driver_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -67,8 +69,7 @@ _POSTGRESQL = _Form("unnest(%s::bigint[]) AS wanted (value)", "%s", list)
 
 def rows(connection: Connection, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
     """The rows of one statement, straight from the driver."""
-    driver: Any = connection.connection.driver_connection
-    found: list[Row] = driver.execute(statement, parameters).fetchall()
+    found: list[Row] = driver_of(connection).execute(statement, parameters).fetchall()
     return found
 
 

@@ -54,10 +54,9 @@ def parse(query: str) -> Query:
     exclusion without anything to exclude it from is legal with NOT or beside a filter; `-rf` alone is a word.
     """
     stripped = query.strip()
-    if len(stripped) <= MAX_CHARS and stripped.isalnum() and stripped not in _OPERATORS:  # most queries are one word
-        leaf = make_leaf(stripped, Word)
-        if leaf is not None:
-            return Query(text=query, node=leaf)
+    leaf = _only_leaf(stripped) if len(stripped) <= MAX_CHARS else None
+    if leaf is not None:
+        return Query(text=query, node=leaf)
     notes: dict[str, None] = {}
     if len(stripped) > MAX_CHARS:
         notes[f"Only the first {MAX_CHARS} characters of the query were used."] = None
@@ -70,6 +69,15 @@ def parse(query: str) -> Query:
     if reader.node is None and not reader.filters and stripped:
         notes["The query has no letters, digits or symbols to search for."] = None
     return Query(text=query, node=reader.node, filters=merge_filters(reader.filters), notes=tuple(notes))
+
+
+def _only_leaf(text: str) -> Word | Phrase | Prefix | None:
+    """What most queries are, one word, one prefix or one phrase, without the cost of reading a language."""
+    if text.isalnum() or (text[-1:] == "*" and text[:-1].isalnum()):
+        return None if text in _OPERATORS else make_leaf(text, Word)
+    if text[:1] == text[-1:] == '"' and '"' not in text[1:-1] and text.isascii():
+        return make_leaf(text[1:-1], Phrase)
+    return None
 
 
 def _lex(text: str, notes: dict[str, None]) -> list[_Token]:
