@@ -204,6 +204,22 @@ class PostgresEngine:
             finally:
                 self._connections.give_back(connection, generation)
 
+    def write_at_once(self, statement: str, *, budget_s: float) -> None:
+        """One statement as a write transaction, in one message: no other client waits for this one's answers.
+
+        Raises:
+            StoreBusy: other clients kept the store locked for longer than `budget_s`.
+            ReadOnlyStore, DiskFull, StoreUnavailable: nothing was written.
+        """
+        self._check_writable()
+        locked = _LOCKED.format(_milliseconds(budget_s), LOCK_CLASS, self._store or 0)
+        with translated(self.shown, budget_s):
+            connection, generation = self._connections.take()
+            try:
+                driver_of(connection).execute(f"{locked}; {statement}; COMMIT")
+            finally:
+                self._connections.give_back(connection, generation)
+
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """Add one message at the end of a session, in one call that is a whole transaction by itself.
 
