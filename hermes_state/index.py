@@ -24,7 +24,7 @@ from hermes_state.engine.lookups import rows
 from hermes_state.errors import HermesStateError, InvalidValue, StoreBusy, StoreDamaged
 from hermes_state.indexer import Indexer
 from hermes_state.schema import messages, store_state
-from hermes_state.text import SEGMENTATION, index_text, segment
+from hermes_state.text import SEGMENTATION, index_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,7 +88,7 @@ def mark(connection: Connection) -> Mark:
 
 def document(row: Any) -> fts.Document | None:
     """A stored message as the index has it; None for one with nothing to find."""
-    words, grams = index_text(segment(searchable_text(row.content, row.content_format, row.tool_calls)))
+    words, grams = index_columns(searchable_text(row.content, row.content_format, row.tool_calls))
     return fts.Document(row.id, words, grams) if words or grams else None
 
 
