@@ -120,6 +120,14 @@ def forget(connection: Connection, gone: Sequence[Any]) -> None:
         connection.execute(update(store_state).values(segmentation=None))
 
 
+def begin(connection: Connection, *, is_rebuild: bool) -> None:
+    """Make an empty index, in a store that has none."""
+    fts.tokens_in(connection).create(connection)
+    index_zones.clear(connection)
+    values = {"indexed_through": 0, "segmentation": SEGMENTATION, "rebuild_from": 0 if is_rebuild else None}
+    connection.execute(update(store_state).values(**values))
+
+
 def is_index_fault(error: BaseException) -> bool:
     """Whether an error may be the index's fault: something is malformed, or a part of the index is missing."""
     is_corrupt = isinstance(error, StoreDamaged) or result_code(error) == _CORRUPT
@@ -315,19 +323,12 @@ class MessageIndex:
         try:
             with self._engine.write(budget_s=lock_budget_s) as connection:
                 fts.tokens_in(connection).drop(connection)
-                self._begin(connection, is_rebuild=is_rebuild)
+                begin(connection, is_rebuild=is_rebuild)
         except StoreDamaged:
             with self._engine.write(budget_s=lock_budget_s) as connection:
                 fts.tokens_in(connection).forsake(connection)
             with self._engine.write(budget_s=lock_budget_s) as connection:
-                self._begin(connection, is_rebuild=True)
-
-    @staticmethod
-    def _begin(connection: Connection, *, is_rebuild: bool) -> None:
-        fts.tokens_in(connection).create(connection)
-        index_zones.clear(connection)
-        values = {"indexed_through": 0, "segmentation": SEGMENTATION, "rebuild_from": 0 if is_rebuild else None}
-        connection.execute(update(store_state).values(**values))
+                begin(connection, is_rebuild=True)
 
     def report_damage(self, error: HermesStateError, *, lock_budget_s: float | None = None) -> None:
         """A statement on the index failed: start it anew. The messages are canonical, the index is not.

@@ -36,6 +36,10 @@ _OUR_INDEXES = ("message_index", "memory_index", "fact_index")
 _FORGET_OUR_INDEX = "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"
 
 
+# What a manifest says of a database's indexes.
+LEFT_OUT, KEPT = "left-out", "kept"
+
+
 class Kind(StrEnum):
     """Whose database it is."""
 
