@@ -273,7 +273,7 @@ class MessageIndex:
         with self._engine.read() as connection:
             stand = mark(connection)
             if not stand.is_usable:
-                return _Batch(stand, 0, Prepared([], []))
+                return _Batch(stand, 0, Prepared([], [], 0))
             if stand.is_current and stand.rebuild_from is None:
                 return None
             query = select(*_COLUMNS).where(_m.id > stand.indexed_through).order_by(_m.id).limit(BATCH_MESSAGES)
@@ -295,7 +295,7 @@ class MessageIndex:
             span = _m.id.between(stand.indexed_through + 1, batch.last)
             if connection.execute(select(func.count()).where(span)).scalar_one() != len(batch.prepared.times):
                 return False  # some were deleted meanwhile, and must not get in
-            fts.tokens_in(connection).insert(connection, [fts.Document(*one) for one in batch.prepared.documents])
+            fts.tokens_in(connection).insert(connection, list(map(fts.Document._make, batch.prepared.documents)))
             index_zones.extend(connection, batch.prepared.times)
             rebuilt = None if stand.rebuild_from is None or batch.last >= stand.newest else batch.last
             connection.execute(update(store_state).values(indexed_through=batch.last, rebuild_from=rebuilt))

@@ -72,9 +72,9 @@ def _build(
     sqlite_index.gather(connection, much=True)
     gathered = 0
     for prepared in _prepared(connection, path, worker, stand.indexed_through):
-        sqlite_index.insert(connection, [fts.Document(*document) for document in prepared.documents])
+        sqlite_index.insert(connection, list(map(fts.Document._make, prepared.documents)))
         index_zones.extend(connection, prepared.times)
-        gathered += sum(len(words) + len(grams) for _, words, grams in prepared.documents)
+        gathered += prepared.chars
         if gathered >= _SEGMENT_CHARS:
             # FTS5 writes the segment now. The worker reads between two transactions and during one, but not while
             # pages are written.

@@ -60,10 +60,12 @@ class Prepared(NamedTuple):
     Attributes:
         times: (id, created_at) of each, by rising id.
         documents: (id, words, grams) of those that have something to find.
+        chars: of all words and grams.
     """
 
-    times: list[tuple[int, int]]
+    times: Sequence[tuple[int, int]]
     documents: list[tuple[int, str, str]]
+    chars: int
 
 
 def columns_of(row: Any) -> tuple[str, str]:
@@ -84,7 +86,7 @@ def prepare(rows: Sequence[Any], max_chars: int) -> Prepared:
             chars += len(words) + len(grams)
             if chars >= max_chars:
                 break
-    return Prepared(times, documents)
+    return Prepared(times, documents, chars)
 
 
 class IndexWorker:
@@ -192,7 +194,7 @@ def _receive(pipe: Any) -> Prepared | None:
         middle, end = place + words, place + words + grams
         documents.append((message_id, body[place:middle].decode(), body[middle:end].decode()))
         place = end
-    return Prepared([(message_id, created_at) for message_id, created_at in head["times"]], documents)
+    return Prepared(head["times"], documents, place)
 
 
 # --- the child ----------------------------------------------------------------------------------------------------
@@ -234,7 +236,7 @@ def _answer(question: dict[str, Any], out: BinaryIO) -> None:
                 rows = rows[len(batch.times) :]
                 _send(batch, out)
             after = batch.times[-1][0]
-    _send(Prepared([], []), out)
+    _send(Prepared([], [], 0), out)
 
 
 def _read(connection: Any, after: int, limit: int) -> list[Row]:

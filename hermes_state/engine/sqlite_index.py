@@ -107,7 +107,7 @@ def forsake(connection: Connection) -> None:
 def insert(connection: Connection, documents: Sequence[Document]) -> None:
     """Add messages that the index does not have, in the order of their ids."""
     if documents:
-        connection.exec_driver_sql(_INSERT, [tuple(document) for document in documents])
+        connection.exec_driver_sql(_INSERT, list(map(tuple, documents)))
 
 
 def gather(connection: Connection, *, much: bool) -> None:
