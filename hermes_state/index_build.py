@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BATCH_MESSAGES = 1_000
 BATCH_CHARS = 1_000_000
 # Characters of tokens that FTS5 gathers before it writes a segment. They take about as much memory as that.
-_SEGMENT_CHARS = 48_000_000
+SEGMENT_CHARS = 48_000_000
 
 _COLUMNS = tuple(messages.c[name] for name in Row._fields)
 
@@ -75,7 +75,7 @@ def _build(
         sqlite_index.insert(connection, list(map(fts.Document._make, prepared.documents)))
         index_zones.extend(connection, prepared.times)
         gathered += prepared.chars
-        if gathered >= _SEGMENT_CHARS:
+        if gathered >= SEGMENT_CHARS:
             # FTS5 writes the segment now. The worker reads between two transactions and during one, but not while
             # pages are written.
             connection.commit()

@@ -42,12 +42,15 @@ def databases_in(root: Path) -> Iterator[Path]:
 
 def has_much_to_index(described: Mapping[str, Any]) -> bool:
     """Whether a second process is worth starting for what an archive says of its databases, which may be anything."""
-    for about in described.values():
-        rows = about.get("rows")
-        messages = rows.get("messages") if isinstance(rows, dict) else None
-        if about.get("kind") == Kind.OURS and about.get("indexes") == LEFT_OUT and isinstance(messages, int):
-            return messages >= WORTH_MESSAGES
-    return False
+    return any(map(_has_much, described.values()))
+
+
+def _has_much(about: Any) -> bool:
+    if not isinstance(about, dict) or about.get("kind") != Kind.OURS or about.get("indexes") != LEFT_OUT:
+        return False
+    rows = about.get("rows")
+    messages = rows.get("messages") if isinstance(rows, dict) else None
+    return isinstance(messages, int) and messages >= WORTH_MESSAGES
 
 
 def prepare(
