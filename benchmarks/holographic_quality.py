@@ -47,10 +47,10 @@ class Labelled(NamedTuple):
     probes: list[sets.Probe]
 
     @classmethod
-    def of(cls, language: str) -> Labelled:
+    def of(cls, language: str, part: sets.PartName = "held") -> Labelled:
         """The set of a language."""
-        known = sets.facts(language, FACTS, part="held")
-        return cls(language, known, sets.queries(known, QUESTIONS), sets.probes(known, PROBES))
+        known = sets.facts(language, FACTS, part=part)
+        return cls(language, known, sets.queries(known, QUESTIONS, part=part), sets.probes(known, PROBES))
 
     def texts(self, indices: Iterable[int]) -> set[str]:
         """Facts by their index."""

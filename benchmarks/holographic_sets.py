@@ -1,7 +1,8 @@
 """Labelled sets of facts, questions, entities and contradictions, drawn from `holographic_texts` with a seed.
 
-Five languages, and of each two parts: `open`, which may be looked at while code is made, and `held`, which is for
-measuring. No line and no name of one part is in the other. Pairs have a third part, `sealed`, with the names of `held`.
+Five languages, and of each three parts: `open`, which may be looked at while code is made, `held`, which is for
+measuring, and `fresh`, which was written when `held` had been looked at. No line and no name of one part is in another.
+Pairs have a part `sealed` with the names of `held`, and none that is fresh.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from itertools import pairwise
 from random import Random
 from typing import Literal, NamedTuple
 
-from benchmarks.holographic_texts import Part, Texts, chinese, english, japanese, korean, lines, mixed
+from benchmarks.holographic_texts import BOTH_WAYS, Part, Texts, chinese, english, japanese, korean, lines, mixed
+from benchmarks.holographic_texts.fresh import FRESH, Fresh
 
 LANGUAGES = ("en", "zh", "ja", "ko", "mixed")
 KINDS = ("preference", "value", "opposite", "negation", "number", "date")
 SEED = 20261130
 
-PartName = Literal["open", "held"]
+PartName = Literal["open", "held", "fresh"]
 PairsName = Literal["open", "held", "sealed"]
 
 _TEXTS: dict[str, Texts] = {
@@ -62,12 +64,13 @@ _PARTICLES = {"은": ("은", "는"), "이": ("이", "가"), "을": ("을", "를"
 
 
 class Fact(NamedTuple):
-    """A statement, the names in it, and the question that it answers."""
+    """A statement, the names in it, and the question that it answers; a second one when it is true the other way."""
 
     text: str
     entities: tuple[str, ...]
     language: str
     question: str
+    turned: str = ""
 
 
 class Query(NamedTuple):
@@ -106,25 +109,28 @@ def facts(language: str, count: int, *, seed: int = SEED, part: PartName = "open
         filling = _names(rng, chosen, crowd, language)
         text = _fill(statement, filling)
         used = dict.fromkeys(filling[slot] for slot, _ in _SLOT.findall(statement))
-        made.setdefault(text, Fact(text, tuple(used), language, _fill(question, filling)))
+        question, mark, _ = question.partition(BOTH_WAYS)
+        turned = _fill(question, filling | {"person": filling["person2"]}) if mark else ""
+        made.setdefault(text, Fact(text, tuple(used), language, _fill(question, filling), turned))
     return list(made.values())
 
 
-def queries(known: list[Fact], count: int, *, seed: int = SEED) -> list[Query]:
+def queries(known: list[Fact], count: int, *, seed: int = SEED, part: PartName = "open") -> list[Query]:
     """So many questions, every second of which no fact answers: small talk, or somebody nobody has heard of."""
     rng = Random(f"queries:{seed}")
     answers: dict[str, list[int]] = {}
     for index, fact in enumerate(known):
-        answers.setdefault(fact.question, []).append(index)
+        for question in filter(None, (fact.question, fact.turned)):
+            answers.setdefault(question, []).append(index)
     asked = list(answers)
-    texts = _TEXTS[known[0].language]
+    texts: Texts | Fresh = FRESH[known[0].language] if part == "fresh" else _TEXTS[known[0].language]
     made = []
     for number in range(count):
         if number % 2 == 0:
             question = rng.choice(asked)
             made.append(Query(question, tuple(answers[question])))
         elif number % 6 == 1:
-            made.append(Query(_about_a_stranger(rng, texts, rng.choice(known)), ()))
+            made.append(Query(_about_a_stranger(rng, texts, known), ()))
         else:
             made.append(Query(rng.choice(texts.unrelated), ()))
     return made
@@ -158,8 +164,9 @@ def pairs(language: str, count: int, *, seed: int = SEED, part: PairsName = "ope
 
 
 def _part(language: str, part: PartName) -> Part:
-    texts = _TEXTS[language]
-    return texts.held if part == "held" else texts.opened
+    if part == "fresh":
+        return FRESH[language].part
+    return _TEXTS[language].held if part == "held" else _TEXTS[language].opened
 
 
 def _names(rng: Random, chosen: Part, crowd: int, language: str) -> dict[str, str]:
@@ -218,12 +225,15 @@ def _particle(word: str, particle: str) -> str:
     return after_vowel if final == 0 or (particle == "로" and final == 8) else after_consonant
 
 
-def _about_a_stranger(rng: Random, texts: Texts, fact: Fact) -> str:
-    """A question about this fact's subject, with its names replaced by some that no fact has."""
-    question = fact.question
-    for name, stranger in zip(fact.entities, rng.sample(texts.strangers, len(texts.strangers)), strict=False):
-        question = question.replace(name, stranger)
-    return question
+def _about_a_stranger(rng: Random, texts: Texts | Fresh, known: list[Fact]) -> str:
+    """A question that a fact answers, with its names replaced by some that no fact has."""
+    while True:
+        fact = rng.choice(known)
+        question = fact.question
+        for name, stranger in zip(fact.entities, rng.sample(texts.strangers, len(texts.strangers)), strict=False):
+            question = question.replace(name, stranger)
+        if question != fact.question:  # else it names nobody, and stays what the fact answers
+            return question
 
 
 def _beside(name: str, where: set[int], known: list[Fact]) -> frozenset[str]:

@@ -128,11 +128,13 @@ def append_part(bench: Bench) -> None:
 def _append(bench: Bench, side: str, clients: int, turn: int) -> dict[str, float]:
     seconds = bench.options.seconds
     with bench.opened(side, clients, f"append-{clients}-{turn}") as workers:
-        before, start = bench.cpu(), time.time() + 0.3
+        start = time.time() + 2.0  # sessions are made first, which takes eight clients a while
         for place, worker in enumerate(workers):
             # A session of its own in every round, also for who keeps no stores apart.
             session = 1_000 * turn + 100 * clients + place
             worker.send("hammer", worker=session, start_at=start, seconds=seconds)
+        time.sleep(max(0.0, start - time.time()))
+        before = bench.cpu()
         told = [worker.receive() for worker in workers]
         spent = bench.cpu() - before
     if errors := [error for each in told for error in each["errors"]]:

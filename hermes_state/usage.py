@@ -13,6 +13,8 @@ from hermes_state.schema import sessions, usage
 from hermes_state.session_rows import pk_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hermes_state.engine import Engine
 
 _u = usage.c
@@ -30,6 +32,8 @@ _KEYS = ("model", "task", "provider", "base_url", "mode")
 # The row of one session, model, route and task. Built once: building a statement takes longer than running it.
 _IS_ONE = and_(_u.session_pk == bindparam("of_session"), *(_u[name] == bindparam(f"of_{name}") for name in _KEYS))
 _ONE = select(usage).where(_IS_ONE)
+_CHANGED = (*COUNTERS, *COSTS, "cost_status", "cost_source", "last_at")
+_CHANGE = update(usage).where(_IS_ONE).values({name: bindparam(f"new_{name}") for name in _CHANGED})
 
 
 class UsageLedger:
@@ -79,21 +83,22 @@ class UsageLedger:
         with self._engine.write() as connection:
             pk = pk_of(connection, session_id)
             one = {"of_session": pk} | {f"of_{name}": value for name, value in keys.items()}
-            row = connection.execute(_ONE, one).fetchone()
-            values = given if absolute or row is None else _added(row, given)
+            row = connection.execute(_ONE, one).mappings().fetchone()
+            values = given if absolute or row is None else _added(dict(row), given)
             values = {name: value for name, value in (values | provenance).items() if value is not None}
             now = now_us()
             if row is None:
                 connection.execute(insert(usage).values(session_pk=pk, first_at=now, last_at=now, **keys, **values))
-            else:
-                connection.execute(update(usage).where(_IS_ONE).values(last_at=now, **values), one)
-            return _record(connection.execute(_ONE, one).one(), session_id)
+                return _record(dict(connection.execute(_ONE, one).mappings().one()), session_id)
+            booked = dict(row) | values | {"last_at": now}
+            connection.execute(_CHANGE, one | {f"new_{name}": booked[name] for name in _CHANGED})
+            return _record(booked, session_id)
 
     def of_session(self, session_id: str) -> list[Usage]:
         """What a session used, a row per model, route and task."""
         with self._engine.read() as connection:
             query = select(usage).where(_u.session_pk == pk_of(connection, session_id)).order_by(*_key_columns())
-            return [_record(row, session_id) for row in connection.execute(query)]
+            return [_record(dict(row), session_id) for row in connection.execute(query).mappings()]
 
     def of_conversation(self, session_id: str) -> Usage:
         """What a conversation used over all its segments, in one sum."""
@@ -121,12 +126,12 @@ def _key_columns() -> list[Any]:
     return [_u[name] for name in _KEYS]
 
 
-def _added(row: Any, given: dict[str, Any]) -> dict[str, Any]:
+def _added(row: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """New sums; a cost that is still unknown stays unknown rather than becoming 0."""
-    sums: dict[str, Any] = {name: getattr(row, name) + given[name] for name in COUNTERS}
+    sums: dict[str, Any] = {name: row[name] + given[name] for name in COUNTERS}
     for name in COSTS:
         if given[name] is not None:
-            sums[name] = (getattr(row, name) or 0.0) + given[name]
+            sums[name] = (row[name] or 0.0) + given[name]
     return sums
 
 
@@ -142,11 +147,11 @@ def _sum_record(row: Any, **keys: Any) -> Usage:
     return Usage(first_at=from_us_or_none(row.first_at), last_at=from_us_or_none(row.last_at), **keys, **numbers)
 
 
-def _record(row: Any, session_id: str) -> Usage:
+def _record(row: Mapping[str, Any], session_id: str) -> Usage:
     names = (*_KEYS, *COUNTERS, *COSTS, "cost_status", "cost_source")
     return Usage(
         session_id=session_id,
-        first_at=from_us(row.first_at),
-        last_at=from_us(row.last_at),
-        **{name: getattr(row, name) for name in names},
+        first_at=from_us(row["first_at"]),
+        last_at=from_us(row["last_at"]),
+        **{name: row[name] for name in names},
     )

@@ -1,13 +1,16 @@
 """The sentences of the labelled sets of facts, one module a language.
 
 Written before the code that is measured with them. What is marked `held` was not looked at while that code was made.
-A line of `facts` is `statement => question`; the question is answered by that statement about the same names. A line of
-`pairs` is `older => newer`, and the key says how they contradict each other; under `none` they do not.
+A line of `facts` is `statement => question`; the question is answered by that statement about the same names, and when
+it ends with ` <>` also with the two people changing places. A line of `pairs` is `older => newer`, and the key says how
+they contradict each other; under `none` they do not.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+BOTH_WAYS = " <>"
 
 
 class Part(NamedTuple):

@@ -5,9 +5,10 @@ Contentless tables of SQLite 3.40 take rows out with the 'delete' command only, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, Integer, MetaData, String, Table, func, literal_column, select
+from sqlalchemy import Column, Integer, MetaData, String, Table, bindparam, func, literal_column, select
 
 from hermes_state.engine.lookups import rows
 from hermes_state.engine.match import match_expression
@@ -16,7 +17,7 @@ from hermes_state.text import FTS5_TOKENIZE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from hermes_state.engine.entry_index import Entry
     from hermes_state.text.query import Node
@@ -135,17 +136,9 @@ class SqliteEntries:
         """
         if not conditions:
             return [(row[0], -row[1]) for row in rows(connection, self._best, (match_expression(node), limit))]
-        index = self._table
-        score = func.bm25(literal_column(self.name)).label("score")
-        query = (
-            select(index.c.rowid, score)
-            .select_from(index)
-            .join(self._key.table, self._key == index.c.rowid + 0)
-            .where(index.c[self.name].op("MATCH")(match_expression(node)), *conditions)
-            .order_by(score)
-            .limit(limit)
-        )
-        return [(row[0], -row[1]) for row in connection.execute(query)]
+        query = _best_where(self._table, self._key, tuple(conditions))
+        asked = {"of_match": match_expression(node), "of_limit": limit}
+        return [(row[0], -row[1]) for row in connection.execute(query, asked)]
 
     def frequencies(self, connection: Connection, tokens: Iterable[str]) -> dict[str, int]:
         """How many entries hold each token."""
@@ -176,3 +169,17 @@ class SqliteEntries:
     def check_structure(self, connection: Connection) -> None:
         """Let FTS5 check its own b-trees, in a write transaction; an unsound one is an error of SQLite."""
         connection.exec_driver_sql(self._command, ("integrity-check",))
+
+
+@lru_cache(maxsize=64)
+def _best_where(index: Table, key: Column[int], conditions: tuple[ColumnElement[bool], ...]) -> Select[Any]:
+    """The statement of `best` under conditions; for the same objects the same one, since building it takes longest."""
+    score = func.bm25(literal_column(index.name)).label("score")
+    return (
+        select(index.c.rowid, score)
+        .select_from(index)
+        .join(key.table, key == index.c.rowid + 0)
+        .where(index.c[index.name].op("MATCH")(bindparam("of_match")), *conditions)
+        .order_by(score)
+        .limit(bindparam("of_limit"))
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sqlalchemy import exists, select
+from sqlalchemy import bindparam, exists, select
 
 from hermes_state import memory_index
 from hermes_state.clock import from_us
@@ -17,10 +18,10 @@ from memory.builtin.ledger import origin_of
 from memory.errors import AmbiguousMatch, EntryNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from hermes_state.text import Query, Term
     from hermes_state.text.query import Node
@@ -90,18 +91,20 @@ def search(
     tags: Sequence[str] = (),
     statuses: Sequence[str] = STATUSES,
     limit: int = 20,
+    excerpts: bool = True,
 ) -> list[Memory]:
     """The entries that answer a query best: those with all its words first, then those with some.
 
     Args:
         tags: an entry must have all of them.
         statuses: only entries that are in one of these.
+        excerpts: fill `Memory.snippet`, which takes longer than the rest where entries are long.
     """
     parsed = parse_plain(query)
     node = parsed.node
     if node is None or isinstance(node, Not) or limit <= 0:
         return []
-    conditions = _conditions(target, tags, statuses)
+    conditions = _conditions(target, tuple(tags), tuple(statuses))
     scores: dict[int, float] = {}
     asked = _Asked(connection, node)
     for tier, ask in enumerate((asked.all, asked.some)):
@@ -114,7 +117,10 @@ def search(
     found = by_pk(connection, list(scores))
     weighed = {each.pk: scores[each.pk] * _WEIGHTS.get(each.status, 1.0) for each in found}
     found.sort(key=lambda each: (-weighed[each.pk], -each.pk))
-    return [replace(each, score=weighed[each.pk], snippet=_excerpt(each.text, parsed)) for each in found[:limit]]
+    return [
+        replace(each, score=weighed[each.pk], snippet=_excerpt(each.text, parsed) if excerpts else "")
+        for each in found[:limit]
+    ]
 
 
 def _excerpt(text: str, parsed: Query) -> str:
@@ -128,11 +134,15 @@ def parse_plain(query: str) -> Query:
     return parse(query.replace(":", " ").replace("：", " ")) if parsed.filters else parsed
 
 
-def _conditions(target: str | None, tags: Sequence[str], statuses: Sequence[str]) -> list[ColumnElement[bool]]:
+@lru_cache(maxsize=32)
+def _conditions(
+    target: str | None, tags: tuple[str, ...], statuses: tuple[str, ...]
+) -> tuple[ColumnElement[bool], ...]:
+    """What an entry must meet; the same objects again for the same arguments, so that statements are built once."""
     conditions: list[ColumnElement[bool]] = [] if target is None else [_c.target == target]
     if set(statuses) != set(STATUSES):
         conditions.append(_c.status.in_(statuses))
-    return conditions + [exists().where(_t.memory_pk == _c.pk, _t.tag == tag) for tag in tags]
+    return (*conditions, *(exists().where(_t.memory_pk == _c.pk, _t.tag == tag) for tag in tags))
 
 
 class _Asked:
@@ -194,24 +204,30 @@ _WITH_SUCCESSOR = select(memories, _SUCCESSOR.c.id.label("successor_id")).outerj
     _SUCCESSOR, _SUCCESSOR.c.pk == _c.replaced_by_pk
 )
 
+_BY_PK = _WITH_SUCCESSOR.where(_c.pk.in_(bindparam("of_pks", expanding=True)))
+_ALL_TAGS = select(_t.memory_pk, _t.tag).order_by(_t.tag)
+_TAGS_OF = _ALL_TAGS.where(_t.memory_pk.in_(bindparam("of_pks", expanding=True)))
+
+# Both targets are named, so that their index can tell.
+_HAS = select(_c.pk).where(_c.target.in_(TARGETS), _c.status == bindparam("of_status")).limit(1)
+
 
 def has(connection: Connection, status: str) -> bool:
     """Whether there is any entry with this status."""
-    # Both targets are named, so that their index can tell.
-    query = select(_c.pk).where(_c.target.in_(TARGETS), _c.status == status).limit(1)
-    return connection.execute(query).first() is not None
+    return connection.execute(_HAS, {"of_status": status}).first() is not None
 
 
 def by_pk(connection: Connection, pks: Sequence[int]) -> list[Memory]:
     """These entries, in no order."""
-    return _memories(connection, [_c.pk.in_(pks)]) if pks else []
+    return _memories(connection, _BY_PK, {"of_pks": pks}) if pks else []
 
 
 def listed(
     connection: Connection, *, target: str | None = None, tags: Sequence[str] = (), statuses: Sequence[str] = STATUSES
 ) -> list[Memory]:
     """The entries that fit, oldest first."""
-    return sorted(_memories(connection, _conditions(target, tags, statuses)), key=lambda each: each.pk)
+    query = _WITH_SUCCESSOR.where(*_conditions(target, tuple(tags), tuple(statuses)))
+    return sorted(_memories(connection, query), key=lambda each: each.pk)
 
 
 def named(connection: Connection, name: str) -> Memory:
@@ -221,7 +237,8 @@ def named(connection: Connection, name: str) -> Memory:
         EntryNotFound, AmbiguousMatch: there is none, or there are several.
     """
     start = name.strip().lower()
-    found = _memories(connection, [_c.id.startswith(start, autoescape=True)]) if len(start) >= 4 else []
+    query = _WITH_SUCCESSOR.where(_c.id.startswith(start, autoescape=True))
+    found = _memories(connection, query) if len(start) >= 4 else []
     exact = [each for each in found if each.id == start]
     if len(exact or found) > 1:
         raise AmbiguousMatch(name, [f"[{each.id}] {each.text}" for each in found])
@@ -230,13 +247,14 @@ def named(connection: Connection, name: str) -> Memory:
     return (exact or found)[0]
 
 
-def _memories(connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> list[Memory]:
-    rows = connection.execute(_WITH_SUCCESSOR.where(*conditions)).fetchall()
+def _memories(
+    connection: Connection, query: Select[tuple[object, ...]], bound: Mapping[str, object] | None = None
+) -> list[Memory]:
+    rows = connection.execute(query, bound).fetchall()
     tags: dict[int, list[str]] = {}
     if rows:
-        pks = [row.pk for row in rows] if len(rows) < 1_000 else None
-        tagged = select(_t.memory_pk, _t.tag).order_by(_t.tag)
-        for pk, tag in connection.execute(tagged if pks is None else tagged.where(_t.memory_pk.in_(pks))):
+        few = {"of_pks": [row.pk for row in rows]} if len(rows) < 1_000 else None
+        for pk, tag in connection.execute(_TAGS_OF, few) if few else connection.execute(_ALL_TAGS):
             tags.setdefault(pk, []).append(tag)
     return [
         Memory(

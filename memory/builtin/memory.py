@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from hermes_state import memory_index
-from hermes_state.errors import InvalidValue, StoreDamaged
+from hermes_state.errors import InvalidValue
 from hermes_state.home import resolve_home
 from memory.builtin import archive, ledger
 from memory.builtin.approval import APPROVED, REJECTED, Approval, Proposals, without_secrets
@@ -33,12 +32,11 @@ if TYPE_CHECKING:
     from memory.builtin.archive import Event, Memory
     from memory.builtin.changes import Change, Origin
     from memory.builtin.entries import Entry
+    from memory.builtin.files import Signature
     from memory.settings import MemorySettings
 
 FOLDER = "memories"
 PENDING_FOLDER = "pending/memory"
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,6 +150,14 @@ class BuiltinMemory:
         """Read the files for a new session, or after a compression; returns the new blocks."""
         self._snapshot = self._blocks()
         return self._snapshot
+
+    def signatures(self) -> tuple[Signature, ...]:
+        """Something that changes whenever a file does, whoever wrote; takes microseconds.
+
+        Raises:
+            MemoryReadFailed: a file can't be looked at.
+        """
+        return self._files.signatures()
 
     def _blocks(self) -> str:
         blocks = (block(target, self.read(target).entries, self.limits.of(target)) for target in self.shown)
@@ -312,10 +318,16 @@ class BuiltinMemory:
         target: str | None = None,
         tags: Sequence[str] = (),
         statuses: Sequence[str] = archive.STATUSES,
+        excerpts: bool = True,
     ) -> list[Memory]:
         """The entries that answer a query best, those that left the files included.
 
         Without a store only the files are searched.
+
+        Args:
+            tags: an entry must have all of them.
+            statuses: only entries that are in one of these.
+            excerpts: fill `Memory.snippet`, which takes longer than the rest where entries are long.
 
         Raises:
             MemoryReadFailed: a file can't be read.
@@ -324,31 +336,13 @@ class BuiltinMemory:
             found = [self.read(each) for each in TARGETS if target in (None, each)]
             return in_files([(each.target, each.ids, each.texts) for each in found], query, limit)
         self._files.notice_edits()
-        try:
-            return self._search(self._engine, query, limit, target=target, tags=tags, statuses=statuses)
-        except StoreDamaged as error:
-            if self._engine.read_only:
-                raise
-            _log.warning("the index of memories is made anew: %s", error.message)
-            with self._engine.write() as connection:
-                memory_index.rebuild(connection)
-            return self._search(self._engine, query, limit, target=target, tags=tags, statuses=statuses)
 
-    @staticmethod
-    def _search(
-        engine: Engine, query: str, limit: int, *, target: str | None, tags: Sequence[str], statuses: Sequence[str]
-    ) -> list[Memory]:
         def ask(connection: Connection) -> list[Memory]:
-            return archive.search(connection, query, target=target, tags=tags, statuses=statuses, limit=limit)
+            return archive.search(
+                connection, query, target=target, tags=tags, statuses=statuses, limit=limit, excerpts=excerpts
+            )
 
-        with engine.read() as connection:
-            if memory_index.is_current(connection):
-                return ask(connection)
-            if engine.read_only:  # it has what it has
-                return ask(connection) if memory_index.INDEX.exists(connection) else []
-        with engine.write() as connection:
-            memory_index.catch_up(connection)
-            return ask(connection)
+        return memory_index.asked(self._engine, ask)
 
     # --- approval -------------------------------------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ def test_an_agents_role_changes_no_table_and_sees_one_store(agent: str) -> None:
             for table in ("messages", "message_index", "sessions"):
                 stores = connection.execute(f"SELECT DISTINCT store FROM {table}").fetchall()
                 assert stores == [(number,)], table
-            asked = "SELECT hermes_matches(%s, NULL, 0, 999999, 99, false)"
+            asked = "SELECT hermes_matches(%s, true, NULL, NULL, 0, 999999, 99, false)"
             assert len(connection.execute(asked, ("'\x01:secret'",)).fetchall()) == 1
 
 

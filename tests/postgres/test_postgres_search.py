@@ -171,9 +171,15 @@ def index_document(message_id: int) -> object:
 
 def test_phrases_are_looked_up_in_the_text_and_words_are_not() -> None:
     one, two = Word(text="a", exact=(Term(words=("a",)),)), Word(text="b c", exact=(Term(words=("b", "c")),))
-    assert question(one) == ("'\x01:a'", None)
-    assert question(And((one, Not(two)))) == ("'\x01:a'", ["w a ", "w b c ", "!", "&"])
-    assert question(two) == ("('\x01:b' & '\x01:c')", ["w b c "])
+    assert question(one) == ("'\x01:a'", True, ["w a "], ["'\x01:a'"])
+    b_c = "('\x01:b' & '\x01:c')"
+    assert question(And((one, Not(two)))) == (
+        "'\x01:a'",
+        False,
+        ["w a ", "w b c ", "!", "&"],
+        ["'\x01:a'", b_c, "", ""],
+    )
+    assert question(two) == (b_c, False, ["w b c "], [b_c])
 
 
 def test_tokens_that_a_lexeme_cannot_hold_are_cut_alike() -> None:
