@@ -64,3 +64,17 @@ def test_a_session_with_messages_is_not_deleted_from_under_them(db: SessionDB) -
         connection.exec_driver_sql("DELETE FROM sessions")
     assert [m.content for m in db.messages.list(session)] == ["kept"]
     assert db.sessions.delete(session).messages == 1
+
+
+def test_only_the_very_session_and_the_very_platform_id_are_meant(db: SessionDB) -> None:
+    """Both are looked up as the first that is not lower, so that no other index will do."""
+    for name in ("b", "ab", "aa\u4e2d"):
+        db.sessions.create(name, source="cli")
+    for absent in ("a", "aa", "b\u4e2d", "zz", ""):
+        with pytest.raises(SessionNotFound):
+            db.messages.append(absent, role="user", content="lost")
+    first = db.messages.append("ab", role="user", content="1", platform_message_id="10")
+    assert db.messages.append("ab", role="user", content="2", platform_message_id="1").position == 1
+    assert db.messages.append("ab", role="user", content="3", platform_message_id="100").position == 2
+    assert db.messages.append("ab", role="user", content="4", platform_message_id="10") == first
+    assert db.messages.append("b", role="user", content="5", platform_message_id="10").position == 0

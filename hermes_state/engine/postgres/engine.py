@@ -212,6 +212,10 @@ class PostgresEngine:
             ReadOnlyStore, DiskFull, StoreUnavailable: nothing was written.
         """
         self._check_writable()
+        if self._mine.connection is not None:
+            with translated(self.shown):
+                self._mine.connection.exec_driver_sql(statement)
+            return
         locked = _LOCKED.format(_milliseconds(budget_s), LOCK_CLASS, self._store or 0)
         with translated(self.shown, budget_s):
             connection, generation = self._connections.take()
