@@ -38,7 +38,7 @@ def from_us(microseconds: int) -> datetime:
     """The aware UTC datetime of an instant in microseconds since 1970 UTC."""
     if 0 <= microseconds < _EXACT_BELOW_US:
         return _from_timestamp(microseconds / 1_000_000, UTC)
-    return EPOCH + timedelta(microseconds=microseconds)
+    return EPOCH + timedelta(0, 0, microseconds)
 
 
 def from_us_or_none(microseconds: int | None) -> datetime | None:

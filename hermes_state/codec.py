@@ -48,7 +48,9 @@ COLUMN_FIELDS = (
     "tool_calls",
     "platform_message_id",
 )
-_scan_json = json.JSONDecoder().scan_once
+_read_json = json.JSONDecoder().raw_decode
+# Columns of `messages` with texts that may be long.
+PACKED_COLUMNS = ("content", "tool_calls", "details")
 _DETAIL_SET = frozenset((*DETAIL_FIELDS, "extras"))
 
 # Columns of `messages` and their values; those that would be NULL are left out.
@@ -116,8 +118,8 @@ def from_json(stored: str | bytes | None) -> Any:
 def _loads(text: str) -> Any:
     """As `json.loads`, without its look for a byte order mark and for blanks, neither of which we write."""
     try:
-        value, end = _scan_json(text, 0)
-    except StopIteration:
+        value, end = _read_json(text)
+    except json.JSONDecodeError:
         end = -1
     return value if end == len(text) else json.loads(text)
 
@@ -132,12 +134,13 @@ def clean(text: str | None) -> str | None:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
 
 
-def encode(fields: Mapping[str, Any], now: int) -> Columns:
+def encode(fields: Mapping[str, Any], now: int, *, is_packed: bool = True) -> Columns:
     """The columns of a message given as a mapping: only those that have a value.
 
     Args:
         fields: `role` and any other field of `Message`; a name the store does not know goes to `extras`.
         now: microseconds to use when there is no `created_at`.
+        is_packed: compress long values, as SQLite's rows have them; a server does that by itself.
 
     Raises:
         InvalidValue: no role, a naive time, or a value that JSON can't hold.
@@ -159,6 +162,10 @@ def encode(fields: Mapping[str, Any], now: int) -> Columns:
         raise InvalidValue("a message needs a role", hint="user, assistant, tool, system, …")
     if details or extras:
         _put_details(columns, details, extras)
+    if is_packed:
+        for name in PACKED_COLUMNS:
+            if name in columns:
+                columns[name] = pack(columns[name])
     return columns
 
 
@@ -176,14 +183,14 @@ def _put_role(columns: Columns, value: Any) -> None:
 
 def _put_content(columns: Columns, value: Any) -> None:
     if isinstance(value, str) and is_plain(value):
-        columns["content"] = pack(value)
+        columns["content"] = value
         return
-    columns["content"] = pack(to_json(value, "content"))
+    columns["content"] = to_json(value, "content")
     columns["content_format"] = JSON_FORMAT
 
 
 def _put_tool_calls(columns: Columns, value: Any) -> None:
-    columns["tool_calls"] = pack(to_json(value, "tool_calls"))
+    columns["tool_calls"] = to_json(value, "tool_calls")
     if isinstance(value, list):
         columns["tool_call_count"] = len(value)
 
@@ -228,7 +235,7 @@ def _put_details(columns: Columns, given: dict[str, Any], unknown: dict[str, Any
     if extras:
         details["extras"] = extras
     if details:
-        columns["details"] = pack(to_json(details, "the message's details"))
+        columns["details"] = to_json(details, "the message's details")
 
 
 def decode(row: Any, session_id: str) -> Message:

@@ -222,9 +222,7 @@ def _link(scored: Iterable[Scored], weights: Weights) -> None:
             each.neighbours = [(share, places[at + step]) for step, share in shares if at + step in places]
 
 
-def settle(
-    scored: Sequence[Scored], weights: Weights, is_dated: Callable[[int], float] | None = None
-) -> list[Scored]:
+def settle(scored: Sequence[Scored], weights: Weights, is_dated: Callable[[int], float] | None = None) -> list[Scored]:
     """Work out the totals from what each message is worth by itself.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
@@ -203,7 +203,7 @@ def _found(connection: Connection, ids: Iterable[int], scope: Scope) -> list[Fou
 def _dated(plan: Plan) -> Callable[[int], float] | None:
     if not plan.may_name_dates:
         return None
-    found = dates.mentions(plan.query.text.strip(), date.today())  # on the local calendar
+    found = dates.mentions(plan.query.text.strip(), datetime.now().astimezone().date())
     return (lambda created_at: dates.fit(found, created_at)) if found else None
 
 
