@@ -3,10 +3,10 @@
     python benchmarks/memory_agent.py [--messages N] [--turns N] [--archived N] [--json]
 
 A store of N messages (100,000 unless told) in conversations of 100, built-in memory with entries in its files, and a
-scripted model that answers at once. With `--archived` it also has entries that left the files, which each turn asks for. Each turn is a whole one: counters,
-recall, the prompt, the model, storing, handing to memory. The figures are of the turn's own thread, the model's time
-taken out; the store's index follows in another thread. A machine that is busy with other work makes CPU time longer
-too, up to twice: the load is printed with the figures.
+scripted model that answers at once. With `--archived` it also has entries that left the files, which each turn asks
+for. Each turn is a whole one: counters, recall, the prompt, the model, storing, handing to memory. The figures are of
+the turn's own thread, the model's time taken out; the store's index follows in another thread. A machine that is busy
+with other work makes CPU time longer too, up to twice: the load is printed with the figures.
 
 The bar: p95 of CPU per turn at most 5 ms.
 """
