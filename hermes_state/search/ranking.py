@@ -43,14 +43,30 @@ if TYPE_CHECKING:
     from hermes_state.search.scope import Scope
     from hermes_state.search.texts import Text
 
-# Candidates whose length is looked up: 0.5 ms per 1,000. Where all hold the same words, they are the newest ones.
-MEASURED, MEASURED_OPEN = 60, 2_000
-# Of those, how many are scored with their place, role, source and neighbours. With optional words more are needed,
-# since the neighbours that hold some of them carry evidence: with 100 the public conversations lose 3 points of recall,
-# beyond 500 they gain 1.
-SCORED, SCORED_OPEN = 60, 500
-# Of those, how many texts are read: a first page; reading more than 30 changes nothing measurable on the public data.
-READ, READ_OPEN = 20, 30
+
+class Depth(NamedTuple):
+    """How many candidates are looked at, step by step, each step closer than the one before.
+
+    Attributes:
+        listed: Taken from the index where all must meet one condition: the newest ones.
+        measured: Their length is looked up: 0.5 ms per 1,000. Where all hold the same words, they are the newest ones.
+        scored: Scored with their place, role, source and neighbours: 3 ms per 1,000.
+        read: Their text is read.
+    """
+
+    listed: int
+    measured: int
+    scored: int
+    read: int
+
+
+# A page of messages, at the least cost.
+PAGE = Depth(100, 60, 60, 20)
+# Conversations are judged by several messages each.
+WIDE = Depth(200, 150, 60, 20)
+# With optional words more are needed, since the neighbours that hold some of them carry evidence: with 100 scored the
+# public conversations lose 3 points of recall, beyond 500 they gain 1. Reading more than 30 changes nothing measurable.
+OPEN = Depth(0, 2_000, 500, 30)
 # With fewer visible candidates than this, hidden ones are filtered out while collecting and not after.
 _FEW_VISIBLE = 20
 
@@ -92,6 +108,7 @@ class Ranking:
     pool: Pool | None = None
     plan: Plan | None = None
     texts: dict[int, Text] = field(default_factory=dict)
+    is_whole: bool = True
     scanned: int = 0
 
     def explanation(self) -> Explanation:
@@ -99,8 +116,7 @@ class Ranking:
         if self.pool is None or self.plan is None:
             return Explanation(scanned=self.scanned)
         pieces = tuple(self._piece(index, 0.0) for index in range(len(self.plan.pieces)))
-        whole = self.pool.is_whole and len(self.pool.masks) <= MEASURED
-        return Explanation(pieces=pieces, candidates=len(self.pool.masks), is_whole=whole, scanned=self.scanned)
+        return Explanation(pieces=pieces, candidates=len(self.pool.masks), is_whole=self.is_whole, scanned=self.scanned)
 
     def why(self, each: Scored) -> Why:
         """Why a message stands where it does."""
@@ -127,13 +143,18 @@ def rank(
     need: int,
     weights: Weights = DEFAULT_WEIGHTS,
     rankers: Sequence[Ranker] = (),
+    depth: Depth = PAGE,
 ) -> Ranking:
-    """The best messages for a plan with a node; at least `need` of them where there are so many."""
+    """The best messages for a plan with a node; at least `need` of them where there are so many.
+
+    Args:
+        depth: How closely to look when all hits must meet one condition.
+    """
     source = corpus.source(plan, scope, is_filtered=scope.is_narrow)
-    ranking, hidden = _rank(corpus, plan, scope, source, need, weights)
+    ranking, hidden = _rank(corpus, plan, scope, source, need, weights, depth)
     is_short = len(ranking.scored) < max(need, _FEW_VISIBLE)
     if is_short and hidden and not scope.is_narrow:
-        ranking, _ = _rank(corpus, plan, scope, corpus.source(plan, scope, is_filtered=True), need, weights)
+        ranking, _ = _rank(corpus, plan, scope, corpus.source(plan, scope, is_filtered=True), need, weights, depth)
     if rankers:
         _fuse(corpus, scope, ranking, plan, rankers)
     return ranking
@@ -163,28 +184,37 @@ def _allowed(corpus: Corpus, scope: Scope, ids: Sequence[int]) -> Iterable[int]:
 
 
 def _rank(
-    corpus: Corpus, plan: Plan, scope: Scope, source: IndexSource | TailSource, need: int, weights: Weights
+    corpus: Corpus,
+    plan: Plan,
+    scope: Scope,
+    source: IndexSource | TailSource,
+    need: int,
+    weights: Weights,
+    depth: Depth,
 ) -> tuple[Ranking, int]:
     """The ranking, and how many candidates turned out to be hidden."""
     scanned = source.scanned if isinstance(source, TailSource) else 0
-    pool = gather(source, plan, corpus.mark.reach, need)
+    pool = gather(source, plan, corpus.mark.reach, max(need, depth.listed))
+    if pool.is_mixed:
+        depth = OPEN
     if not pool.masks:
         return Ranking(pool=pool, plan=plan, scale=Scale(_worths(pool, 0), 1.0), scanned=scanned), 0
     tokens = fts.tokens_in(corpus.connection)
     totals = tokens.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
     scale = Scale(_worths(pool, totals.documents + scanned), totals.mean_length, weights)
-    measured, limit = (MEASURED_OPEN, SCORED_OPEN) if pool.is_mixed else (MEASURED, SCORED)
-    order = best_by_mask(pool.masks, scale, max(measured, need))
-    lengths = tokens.lengths(corpus.connection, order[:measured]) if corpus.has_index else {}
+    order = best_by_mask(pool.masks, scale, max(depth.measured, need))
+    measured, limit = order[: depth.measured], depth.scored
+    lengths = tokens.lengths(corpus.connection, measured) if corpus.has_index else {}
     if isinstance(source, TailSource):
         lengths.update(source.lengths)
-    own = first_scores(order[:measured], pool.masks, lengths, scale)
-    order[:measured] = own
+    own = first_scores(measured, pool.masks, lengths, scale)
+    order[: depth.measured] = own
     found = _found(corpus.connection, order[:limit], scope)
     hidden = min(limit, len(order)) - len(found)
     scored = scored_of(found, own, pool.masks, lengths, weights)
-    ranking = Ranking(scale=scale, pool=pool, plan=plan, scanned=scanned)
-    _settle(corpus.connection, ranking, scored, READ_OPEN if pool.is_mixed else READ)
+    is_whole = pool.is_whole and len(pool.masks) <= depth.measured
+    ranking = Ranking(scale=scale, pool=pool, plan=plan, is_whole=is_whole, scanned=scanned)
+    _settle(corpus.connection, ranking, scored, depth.read)
     if need > len(scored):
         # Deeper pages go on where the scored ones end, so that an answer is the same however it is paged.
         ranking.scored += place(corpus, order[limit : limit + need], scope)
