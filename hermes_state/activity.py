@@ -16,8 +16,15 @@ from hermes_state.schema import messages, sessions, store_state
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Subquery
 
+    from hermes_state.engine import Engine
+
 # Whoever adds a message whose id is a multiple of it folds the tail, so that it stays cheap to add up.
 FOLD_EVERY = 512
+# The same for single appends to a server, whose clients all wait until it is done; to add up more costs it little.
+FOLD_EVERY_ON_SERVER = 2048
+
+# The server's own function for it.
+_FOLD = "SELECT hermes_fold()"
 
 _NEWEST_ID = select(func.coalesce(func.max(messages.c.id), 0)).scalar_subquery()
 _COUNTED_THROUGH = select(store_state.c.counted_through).scalar_subquery()
@@ -106,6 +113,9 @@ def counted_columns(connection: Connection) -> CountedColumns:
 
 def fold(connection: Connection) -> None:
     """Bring every session's counters up to date, inside the caller's write transaction."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(_FOLD)
+        return
     if not has_tail(connection):
         return
     tail = _TAIL.subquery("tail")
@@ -121,6 +131,19 @@ def fold(connection: Connection) -> None:
         )
     )
     connection.execute(update(store_state).values(counted_through=_NEWEST_ID))
+
+
+def fold_alone(engine: Engine, budget_s: float) -> None:
+    """The same as a transaction by itself.
+
+    Raises:
+        StoreBusy: others kept the store locked for longer than `budget_s` seconds.
+    """
+    if engine.dialect == "postgresql":
+        engine.write_at_once(_FOLD, budget_s=budget_s)
+    else:
+        with engine.write(budget_s=budget_s) as connection:
+            fold(connection)
 
 
 def recount(connection: Connection, session_pk: int) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -49,6 +48,9 @@ COLUMN_FIELDS = (
     "tool_calls",
     "platform_message_id",
 )
+_read_json = json.JSONDecoder().raw_decode
+# Columns of `messages` with texts that may be long.
+PACKED_COLUMNS = ("content", "tool_calls", "details")
 _DETAIL_SET = frozenset((*DETAIL_FIELDS, "extras"))
 
 # Columns of `messages` and their values; those that would be NULL are left out.
@@ -106,10 +108,20 @@ def from_json(stored: str | bytes | None) -> Any:
     """
     if stored is None:
         return None
+    text = unpack(stored)
     try:
-        return json.loads(unpack(stored))
+        return _loads(text)
     except ValueError as error:
         raise StoreDamaged(f"stored JSON can't be read back: {error}", hint=_HINT) from error
+
+
+def _loads(text: str) -> Any:
+    """As `json.loads`, without its look for a byte order mark and for blanks, neither of which we write."""
+    try:
+        value, end = _read_json(text)
+    except json.JSONDecodeError:
+        end = -1
+    return value if end == len(text) else json.loads(text)
 
 
 _HINT = "`hermes-state db check` tells more, `db recover` salvages"
@@ -122,12 +134,13 @@ def clean(text: str | None) -> str | None:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
 
 
-def encode(fields: Mapping[str, Any], now: int) -> Columns:
+def encode(fields: Mapping[str, Any], now: int, *, is_packed: bool = True) -> Columns:
     """The columns of a message given as a mapping: only those that have a value.
 
     Args:
         fields: `role` and any other field of `Message`; a name the store does not know goes to `extras`.
         now: microseconds to use when there is no `created_at`.
+        is_packed: compress long values, as SQLite's rows have them; a server does that by itself.
 
     Raises:
         InvalidValue: no role, a naive time, or a value that JSON can't hold.
@@ -149,6 +162,10 @@ def encode(fields: Mapping[str, Any], now: int) -> Columns:
         raise InvalidValue("a message needs a role", hint="user, assistant, tool, system, …")
     if details or extras:
         _put_details(columns, details, extras)
+    if is_packed:
+        for name in PACKED_COLUMNS:
+            if name in columns:
+                columns[name] = pack(columns[name])
     return columns
 
 
@@ -166,14 +183,14 @@ def _put_role(columns: Columns, value: Any) -> None:
 
 def _put_content(columns: Columns, value: Any) -> None:
     if isinstance(value, str) and is_plain(value):
-        columns["content"] = pack(value)
+        columns["content"] = value
         return
-    columns["content"] = pack(to_json(value, "content"))
+    columns["content"] = to_json(value, "content")
     columns["content_format"] = JSON_FORMAT
 
 
 def _put_tool_calls(columns: Columns, value: Any) -> None:
-    columns["tool_calls"] = pack(to_json(value, "tool_calls"))
+    columns["tool_calls"] = to_json(value, "tool_calls")
     if isinstance(value, list):
         columns["tool_call_count"] = len(value)
 
@@ -218,7 +235,7 @@ def _put_details(columns: Columns, given: dict[str, Any], unknown: dict[str, Any
     if extras:
         details["extras"] = extras
     if details:
-        columns["details"] = pack(to_json(details, "the message's details"))
+        columns["details"] = to_json(details, "the message's details")
 
 
 def decode(row: Any, session_id: str) -> Message:
@@ -269,14 +286,18 @@ def searchable_text(content: str | bytes | None, content_format: int | None, too
     read back has no words: a damaged message must not keep the others from being found; `db check` reports it.
     """
     text = ""
-    with suppress(StoreDamaged):
+    try:
         if content_format is not None:
             text = "\n".join(_texts(from_json(content)))
         elif content:
-            text = unpack(content)
+            text = content if isinstance(content, str) else unpack(content)
+    except StoreDamaged:
+        text = ""
     if tool_calls:
-        with suppress(StoreDamaged):
+        try:
             text = "\n".join((text, *_call_texts(from_json(tool_calls))))
+        except StoreDamaged:
+            return text
     return text
 
 
@@ -331,13 +352,18 @@ _DATA_KEYS = frozenset(
 )
 
 
+# What of a call somebody would search for.
+_CALL_KEYS = ("name", "arguments", "input")
+
+
 def _call_texts(calls: Any) -> list[str]:
     """Function names and arguments; ids and type names are left out."""
     texts: list[str] = []
     for call in calls if isinstance(calls, list) else [calls]:
         function = call.get("function", call) if isinstance(call, dict) else call
         if isinstance(function, dict):
-            texts += [str(function[key]) for key in ("name", "arguments", "input") if function.get(key)]
+            said = map(function.get, _CALL_KEYS)
+            texts += [value if isinstance(value, str) else str(value) for value in said if value]
         elif function:
             texts.append(str(function))
     return texts

@@ -42,6 +42,14 @@ class Origin(NamedTuple):
         return self.relation == Relation.DELEGATE or (self.continues and bool(self.parent.delegated))
 
 
+class Put(NamedTuple):
+    """What became of a session that was to be made."""
+
+    pk: int
+    is_new: bool
+    has_title: bool
+
+
 def find_origin(
     connection: Connection, parent_id: str | None, relation: Relation | str | None, source: str
 ) -> Origin | None:
@@ -65,13 +73,14 @@ def put_session(
     started_at: int,
     origin: Origin | None,
     values: Mapping[str, Any],
-) -> tuple[int, bool]:
-    """Add a session, or complete the one with this id; returns its key and whether it has a title."""
+) -> Put:
+    """Add a session, or complete the one with this id."""
     row = connection.execute(_BY_ID, {"session_id": session_id}).fetchone()
     if row is None:
-        return _insert(connection, session_id, check_source(source), started_at, origin, values), False
+        pk = _insert(connection, session_id, check_source(source), started_at, origin, values)
+        return Put(pk, is_new=True, has_title=False)
     _complete(connection, row, source, origin, values)
-    return int(row.pk), row.title is not None
+    return Put(int(row.pk), is_new=False, has_title=row.title is not None)
 
 
 def _insert(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import String, case, cast, func, insert, select, update
+from sqlalchemy import String, bindparam, case, cast, func, insert, select, update
 
 from hermes_state.activity import FOLD_EVERY, fold, recount
 from hermes_state.codec import Columns, decode, encode, from_json, message_fields, says_something
@@ -63,10 +63,14 @@ def record_of(session_id: str, columns: Columns) -> Message:
     return decode(SimpleNamespace(**(_EMPTY | columns)), session_id)
 
 
+# An agent amends a message in most turns: built once, since building a statement takes longer than running it.
+_WITH_OWNER = select(messages, sessions.c.id.label("owner")).join(sessions).where(_m.id == bindparam("of_id"))
+_SET_DETAILS = update(messages).where(_m.id == bindparam("of_id")).values(details=bindparam("new_details"))
+
+
 def amend(connection: Connection, message_id: int, given: Mapping[str, Any]) -> Message:
     """Add detail fields and extras to a stored message."""
-    query = select(messages, sessions.c.id.label("owner")).join(sessions).where(_m.id == message_id)
-    stored = connection.execute(query).mappings().fetchone()
+    stored = connection.execute(_WITH_OWNER, {"of_id": message_id}).mappings().fetchone()
     if stored is None:
         raise MessageNotFound(message_id)
     row = dict(stored)
@@ -74,7 +78,7 @@ def amend(connection: Connection, message_id: int, given: Mapping[str, Any]) -> 
     message = decode(SimpleNamespace(**row), owner)
     fields = {**message_fields(message), **given, "extras": {**message.extras, **given.get("extras", {})}}
     row["details"] = encode(fields, row["created_at"]).get("details")
-    connection.execute(update(messages).where(_m.id == message_id).values(details=row["details"]))
+    connection.execute(_SET_DETAILS, {"of_id": message_id, "new_details": row["details"]})
     return decode(SimpleNamespace(**row), owner)
 
 

@@ -6,18 +6,25 @@ without it), and made anew when it was built by other rules of segmentation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import delete, insert, select, update
 
 from hermes_state.engine.entry_index import Entry, EntryIndex
+from hermes_state.errors import StoreDamaged
 from hermes_state.schema import memories, meta
 from hermes_state.text import SEGMENTATION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Connection
+
+    from hermes_state.engine import Engine
+
+_Found = TypeVar("_Found")
+_log = logging.getLogger(__name__)
 
 INDEX = EntryIndex("memory_index", memories.c.pk)
 # Where it is written by which rules the index was built.
@@ -35,6 +42,36 @@ def is_current(connection: Connection) -> bool:
     return of_table == of_index or not (
         _indexable(connection, INDEX.missing(connection)) or INDEX.strangers(connection)
     )
+
+
+def asked(engine: Engine, ask: Callable[[Connection], list[_Found]]) -> list[_Found]:
+    """What is found when the index has every entry; one that is unsound, or behind, is mended first.
+
+    A store that is open for reading only has what it has.
+
+    Raises:
+        HermesStateError: as `engine.read` and `engine.write`.
+    """
+    try:
+        return _asked(engine, ask)
+    except StoreDamaged as error:
+        if engine.read_only:
+            raise
+        _log.warning("the index of memories is made anew: %s", error.message)
+        with engine.write() as connection:
+            rebuild(connection)
+        return _asked(engine, ask)
+
+
+def _asked(engine: Engine, ask: Callable[[Connection], list[_Found]]) -> list[_Found]:
+    with engine.read() as connection:
+        if is_current(connection):
+            return ask(connection)
+        if engine.read_only:
+            return ask(connection) if INDEX.exists(connection) else []
+    with engine.write() as connection:
+        catch_up(connection)
+        return ask(connection)
 
 
 def catch_up(connection: Connection) -> None:

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlalchemy import select
 from sqlalchemy.sql import func
 
 from hermes_state import edits
-from hermes_state.activity import FOLD_EVERY, fold
+from hermes_state.activity import FOLD_EVERY, FOLD_EVERY_ON_SERVER, fold, fold_alone
 from hermes_state.clock import from_us, now_us
 from hermes_state.codec import Columns, FieldsOf, decode, encode, message_fields
 from hermes_state.conversation import COMPRESSION_END, segments_of
 from hermes_state.errors import DiskFull, LeaseHeld, MessageNotFound, SessionMoved, SessionNotFound, StoreBusy
 from hermes_state.leases import compression_lease, is_held
-from hermes_state.records import Message, MessageState, Relation, Rewind, Window, message_of
+from hermes_state.records import MESSAGE_FIELDS, Message, MessageState, Relation, Rewind, Window, message_of
 from hermes_state.replay import replay
 from hermes_state.schema import messages, sessions
 from hermes_state.session_rows import pk_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from sqlalchemy import Connection
 
     from hermes_state.engine import Engine
-    from hermes_state.records import Content
+    from hermes_state.records import Content, MessageFields
 
 VISIBLE = (MessageState.ACTIVE, MessageState.COMPACTED)
 ANY_STATE = tuple(MessageState)
-# Fields that `append` gives back as they were cleaned or found, not as they were given.
-_AS_STORED = ("role", "tool_name", "tool_call_id", "platform_message_id")
+# Names whose values a record has as they are given; others go to its extras.
+_RECORDED = MESSAGE_FIELDS | {"role", "content", "state"}
 # How long an append may wait to fold the tail, in seconds: it is stored already, only its caller waits.
 _FOLD_BUDGET_S = 0.02
 MessageList = list[Message]  # inside the class, `list` is the method
@@ -49,6 +48,8 @@ class Messages:
         self._engine = engine
         self._on_append = on_append or (lambda _count: None)
         self._fields_of = fields_of
+        self._is_packed = engine.dialect == "sqlite"
+        self._fold_every = FOLD_EVERY if self._is_packed else FOLD_EVERY_ON_SERVER
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -58,22 +59,7 @@ class Messages:
         *,
         role: str,
         content: Content = None,
-        created_at: datetime | None = None,
-        tool_name: str | None = None,
-        tool_call_id: str | None = None,
-        tool_calls: AnyList | None = None,
-        platform_message_id: str | None = None,
-        token_count: int | None = None,
-        finish_reason: str | None = None,
-        reasoning: Any = None,
-        reasoning_content: Any = None,
-        reasoning_details: Any = None,
-        codex_reasoning_items: Any = None,
-        codex_message_items: Any = None,
-        api_content: Any = None,
-        effect_disposition: str | None = None,
-        observed: bool = False,
-        extras: Mapping[str, Any] | None = None,
+        **fields: Unpack[MessageFields],
     ) -> Message:
         """Add a message at the end of a session; it is committed when this returns.
 
@@ -82,8 +68,7 @@ class Messages:
 
         Args:
             content: text, a list of multimodal parts, or None; comes back equal.
-            created_at: an aware time; None: now. The order of messages does not depend on it.
-            extras: any further fields.
+            fields: what else is known of it; None is as if not given.
 
         Raises:
             SessionNotFound: there is no such session.
@@ -91,22 +76,20 @@ class Messages:
             LeaseHeld: it is being compressed at this moment.
             InvalidValue, StoreBusy, DiskFull, StoreDamaged: nothing was written.
         """
-        fields = {name: value for name, value in locals().items() if value is not None}
-        del fields["self"], fields["session_id"]
-        fields = dict(self._fields_of(fields))
-        encoded = encode(fields, now_us())
-        if role == "tool" and tool_name is None and tool_call_id is not None:
+        given: dict[str, Any] = {"role": role, "content": content}
+        if fields:
+            given.update(_given(fields))
+        said = self._fields_of(given)
+        encoded = encode(said, now_us(), is_packed=self._is_packed)
+        if role == "tool" and "tool_name" not in encoded and "tool_call_id" in encoded:
             self._fill_tool_name(session_id, encoded)
         placed = self._engine.append_message(session_id, encoded)
         if placed is None:
             return self._append_or_explain(session_id, encoded)
         self._on_append(1)
-        if placed[0] % FOLD_EVERY == 0:
+        if placed[0] % self._fold_every == 0:
             self._fold()
-        fields["created_at"] = from_us(encoded["created_at"])
-        for name in _AS_STORED:
-            fields[name] = encoded.get(name)
-        return message_of(fields | {"id": placed[0], "session_id": session_id, "position": placed[1]})
+        return _record(session_id, placed, said, encoded)
 
     def append_many(self, session_id: str, messages: Iterable[Mapping[str, Any] | Message]) -> MessageList:
         """Add messages in one transaction: all of them, or none.
@@ -120,23 +103,31 @@ class Messages:
             As `append`.
         """
         now = now_us()
-        encoded = [encode(self._fields_of(message), now) for message in messages]
+        said = [self._fields_of(message) for message in messages]
+        encoded = [encode(fields, now, is_packed=self._is_packed) for fields in said]
+        for columns in encoded:
+            columns.pop("state", None)  # what is appended is active, whatever became of the message it copies
         with self._engine.write() as connection:
             if not encoded:
                 self._writable(connection, session_id)
             edits.name_tools(connection, session_id, encoded)
-            added = [self._append_part(connection, session_id, columns) for columns in encoded]
+            added = [self._append_part(connection, session_id, *each) for each in zip(said, encoded, strict=True)]
             if len({message.id // FOLD_EVERY for message in added}) > 1:
                 fold(connection)
         self._on_append(len(added))
         return added
 
-    def _append_part(self, connection: Connection, session_id: str, columns: Columns) -> Message:
+    def _append_part(
+        self, connection: Connection, session_id: str, said: Mapping[str, Any], columns: Columns
+    ) -> Message:
         """Append inside a transaction; what the engine's statement does not take is looked into."""
         placed = self._engine.append_message(session_id, columns)
         if placed is None:
             pk = self._writable(connection, session_id)
             return edits.append_all(connection, pk, session_id, [columns])[0]
+        if said.keys() <= _RECORDED:
+            given = {name: value for name, value in said.items() if value is not None and name != "state"}
+            return _record(session_id, placed, given, columns)
         return edits.record_of(session_id, columns | {"id": placed[0], "position": placed[1]})
 
     def _fill_tool_name(self, session_id: str, encoded: Columns) -> None:
@@ -177,8 +168,8 @@ class Messages:
 
         The message that brought us here is stored, so its append must not fail any more.
         """
-        with suppress(StoreBusy, DiskFull), self._engine.write(budget_s=_FOLD_BUDGET_S) as connection:
-            fold(connection)
+        with suppress(StoreBusy, DiskFull):
+            fold_alone(self._engine, _FOLD_BUDGET_S)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -347,6 +338,31 @@ class Messages:
         with self._engine.write() as connection:
             pk = self._writable(connection, session_id)
             return edits.replace(connection, pk, session_id, encoded)
+
+
+def _record(session_id: str, placed: tuple[int, int], said: Mapping[str, Any], columns: Columns) -> Message:
+    """The record of a message that was just stored, from what was said of it: reading it back would cost as much."""
+    return message_of(
+        {
+            **said,
+            "id": placed[0],
+            "session_id": session_id,
+            "position": placed[1],
+            "role": columns["role"],
+            "created_at": from_us(columns["created_at"]),
+            "tool_name": columns.get("tool_name"),
+            "tool_call_id": columns.get("tool_call_id"),
+            "platform_message_id": columns.get("platform_message_id"),
+        }
+    )
+
+
+def _given(fields: MessageFields) -> dict[str, Any]:
+    """The fields that have a value; the other names are taken as a call with named parameters takes them."""
+    unknown = fields.keys() - MESSAGE_FIELDS
+    if unknown:
+        raise TypeError(f"append() takes no {', '.join(sorted(unknown))}; further fields are given as extras")
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 __all__ = ["ANY_STATE", "VISIBLE", "Messages"]

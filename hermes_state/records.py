@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +100,34 @@ class Message:
     effect_disposition: str | None = None
     observed: bool = False
     extras: Mapping[str, Any] = field(default_factory=dict)
+
+
+class MessageFields(TypedDict, total=False):
+    """What may be said of a message that is appended, beside its role and content.
+
+    `created_at` is an aware time, now where it is not given; the order of messages does not depend on it. `extras`
+    holds any further fields. The others are as in `Message`.
+    """
+
+    created_at: datetime | None
+    tool_name: str | None
+    tool_call_id: str | None
+    tool_calls: list[Any] | None
+    platform_message_id: str | None
+    token_count: int | None
+    finish_reason: str | None
+    reasoning: Any
+    reasoning_content: Any
+    reasoning_details: Any
+    codex_reasoning_items: Any
+    codex_message_items: Any
+    api_content: Any
+    effect_disposition: str | None
+    observed: bool
+    extras: Mapping[str, Any] | None
+
+
+MESSAGE_FIELDS = frozenset(MessageFields.__annotations__)
 
 
 def message_of(fields: dict[str, Any]) -> Message:

@@ -111,6 +111,11 @@ def load(connection: Connection, session_pk: int) -> Session:
     return session_from_row(row, tail_of(connection, session_pk), tags)
 
 
+def load_new(connection: Connection, session_pk: int) -> Session:
+    """One session by its key that was just made: nothing is tagged or said in it."""
+    return session_from_row(connection.execute(_SESSION, {"pk": session_pk}).one(), Tail())
+
+
 _PK_OF = select(sessions.c.pk).where(sessions.c.id == bindparam("id"))
 _SESSION = session_query().where(sessions.c.pk == bindparam("pk"))
 _TAGS = select(session_tags.c.tag).where(session_tags.c.session_pk == bindparam("pk")).order_by(session_tags.c.tag)

@@ -18,7 +18,7 @@ from hermes_state.listing import SessionFilter, count_sessions, list_sessions, p
 from hermes_state.records import Deletion, Relation, Session
 from hermes_state.resolve import resolve, tip_of
 from hermes_state.schema import session_tags, sessions, system_prompts
-from hermes_state.session_rows import ORIGIN_FIELDS, load, pk_of, tags_of
+from hermes_state.session_rows import ORIGIN_FIELDS, load, load_new, pk_of, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -88,10 +88,10 @@ class Sessions:
                 values["system_prompt_pk"] = intern_prompt(connection, self._cleaned(system_prompt))
             came_from = find_origin(connection, parent_id, relation, source)
             started = now_us() if started_at is None else to_us(started_at)
-            pk, has_title = put_session(connection, session_id, source, started, came_from, values)
-            if title and not has_title:
-                titles.claim(connection, pk, title)
-            return load(connection, pk)
+            put = put_session(connection, session_id, source, started, came_from, values)
+            if title and not put.has_title:
+                titles.claim(connection, put.pk, title)
+            return load_new(connection, put.pk) if put.is_new else load(connection, put.pk)
 
     def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Columns of `_GIVEN` with these values, as they are stored."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.safety import scan as safety_scan
@@ -168,7 +169,8 @@ def _key(unit: str) -> str:
         return ""
     folded = unicodedata.normalize("NFKC", _ITEM.sub("", unit, count=1)).casefold()
     key = " ".join(folded.split()).strip(" .。;；,，")
-    return key if sum(char.isalnum() for char in key) >= _MIN_KEY_CHARS else ""
+    telling = sum(1 for _ in islice(filter(str.isalnum, key), _MIN_KEY_CHARS))
+    return key if telling == _MIN_KEY_CHARS else ""
 
 
 def _repeats(unit: str, seen: set[str], shown: set[str]) -> bool:

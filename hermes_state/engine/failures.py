@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from hermes_state.errors import (
     DiskFull,
@@ -57,9 +55,16 @@ _MESSAGES = {
 }
 
 
+def _is_sqlalchemys(error: BaseException, name: str) -> bool:
+    """Whether it is of a class of `sqlalchemy.exc`. Who works without SQLAlchemy need not load it, which takes long."""
+    module = sys.modules.get("sqlalchemy.exc")
+    return module is not None and isinstance(error, getattr(module, name))
+
+
 def driver_error(error: BaseException) -> BaseException:
     """The driver's own exception inside SQLAlchemy's wrapper, or the error itself."""
-    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    original = getattr(error, "orig", None) if _is_sqlalchemys(error, "DBAPIError") else None
+    return error if original is None else original
 
 
 def result_code(error: BaseException) -> int | None:
@@ -79,7 +84,7 @@ def is_busy(error: BaseException) -> bool:
 
 def is_driver_error(error: BaseException) -> bool:
     """Whether the error came from SQLAlchemy or a DB-API driver (the drivers name their root class `Error`)."""
-    if isinstance(error, SQLAlchemyError):
+    if _is_sqlalchemys(error, "SQLAlchemyError"):
         return True
     return any(c.__name__ == "Error" and "sqlite" in c.__module__ for c in type(error).__mro__)
 
@@ -89,7 +94,7 @@ def translate(error: BaseException, path: Path, waited_s: float = 0.0) -> Hermes
     cause = str(driver_error(error))
     if isinstance(error, UnicodeEncodeError):
         return InvalidValue(f"a name with a lone surrogate can't be looked up or stored: {error.object!r}")
-    if isinstance(error, PoolTimeout):
+    if _is_sqlalchemys(error, "TimeoutError"):
         return StoreBusy(str(path), waited_s=waited_s, holder="the other threads of this process")
     if _extended_code(error) == _IOERR_SHMSIZE:
         return _disk_full(path)
@@ -132,9 +137,17 @@ def translated(path: Path, waited_s: float = 0.0) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_driver_error(error) or isinstance(error, UnicodeEncodeError):
-            raise translate(error, path, waited_s) from error
+        translation = ours(error, path, waited_s)
+        if translation is not None:
+            raise translation from error
         raise
+
+
+def ours(error: BaseException, path: Path, waited_s: float = 0.0) -> HermesStateError | None:
+    """Our error for one of the driver on the database at `path`; None for any other."""
+    if is_driver_error(error) or isinstance(error, UnicodeEncodeError):
+        return translate(error, path, waited_s)
+    return None
 
 
 @contextmanager

@@ -6,6 +6,7 @@ takes messages in and out. It never ranks: that is `hermes_state.search.rank`.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -128,7 +129,12 @@ class MessageTokens(Protocol):
 
 def tokens_in(connection: Connection) -> MessageTokens:
     """The index of the database that a connection leads to."""
-    if connection.dialect.name == "postgresql":
+    return _tokens_of(connection.dialect.name)
+
+
+@cache
+def _tokens_of(dialect: str) -> MessageTokens:
+    if dialect == "postgresql":
         from hermes_state.engine.postgres import index
 
         return index

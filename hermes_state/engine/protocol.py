@@ -53,6 +53,13 @@ class Engine(Protocol):
             ReadOnlyStore, DiskFull, StoreDamaged, StoreUnavailable: nothing was written.
         """
 
+    def write_at_once(self, statement: str, *, budget_s: float) -> None:
+        """A write transaction of one statement, in one message to a server.
+
+        Raises:
+            As `write`.
+        """
+
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """Add one message at the end of a session; its id and position, or None when the session can't take it."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
@@ -17,17 +17,20 @@ from sqlalchemy import event
 from sqlalchemy.pool import NullPool
 
 from hermes_state.engine import access, forks
-from hermes_state.engine.connections import Connections, driver_of
+from hermes_state.engine.appender import Appender
+from hermes_state.engine.connections import Connections
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
-from hermes_state.engine.statements import APPEND_OPTIONAL, append_statement
+from hermes_state.engine.log_length import LogLength
+from hermes_state.engine.snapshots import READER_BUSY_MS, Snapshot
 from hermes_state.engine.turns import Turns
 from hermes_state.engine.waiting import retry_while_busy
 from hermes_state.errors import HandleUnusable, ReadOnlyStore, StoreBusy, StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -40,8 +43,6 @@ _CHECKPOINT_PAGES = 2000
 _CACHE_KIB = 16 * 1024
 # Reading connections kept open between snapshots at most.
 _READERS_KEPT = 8
-# WAL index recovery after a crash is the only thing a reader ever waits for.
-_READER_BUSY_MS = 10_000
 # What a large transaction made of the WAL is given back at the next reset of the WAL, in bytes.
 _WAL_KEPT_BYTES = 10_000_000
 # How often appends look whether the path still names the open file, in seconds: a stat costs as much as 1 % of them.
@@ -74,6 +75,7 @@ class SqliteEngine:
         self.path = path
         self.read_only = read_only
         self.synchronous = synchronous
+        self._waits_for_disk = synchronous != "NORMAL"
         self.busy_budget_s = busy_budget_s
         self.driver = newest_driver()
         self._unusable = ""
@@ -81,6 +83,8 @@ class SqliteEngine:
         self._writer: Connection | None = None
         self._raw_writer: Any = None  # the driver's connection inside `_writer`
         self._transaction_thread = 0  # the thread inside `write()`, or 0
+        self._appender = Appender(self.driver.module.IntegrityError)
+        self._log_length = LogLength(path, _CHECKPOINT_PAGES, self._open, self.driver.module.Error)
         self._turns = Turns(path)
         self._gate = forks.Gate()
         self._place = access.Place(path)
@@ -138,7 +142,7 @@ class SqliteEngine:
 
     def _configure(self, connection: Any) -> None:
         run = connection.execute
-        run(f"PRAGMA busy_timeout={_READER_BUSY_MS}")
+        run(f"PRAGMA busy_timeout={READER_BUSY_MS}")
         if not self.read_only and run("PRAGMA journal_mode").fetchone()[0] != "wal":
             run("PRAGMA journal_mode=WAL")
         run(f"PRAGMA synchronous={'NORMAL' if self.synchronous == 'NORMAL' else 'FULL'}")
@@ -151,25 +155,17 @@ class SqliteEngine:
 
     # --- transactions ------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> AbstractContextManager[Connection]:
         """A snapshot of the store: all statements of the block see the same state, whatever others write.
 
         Inside `write()` of the same thread it is that transaction, so that it sees its own changes.
         """
         self._check_usable()
         if self._transaction_thread == threading.get_ident() and self._writer is not None:
-            yield self._writer
-            return
+            return nullcontext(self._writer)
         if self._frozen:
             access.make_sure_it_still_is(self.path)
-        with self._gate.passed(), translated(self.path, _READER_BUSY_MS / 1000):
-            connection, generation = self._readers.take()
-            try:
-                driver_of(connection).execute("BEGIN")
-                yield connection
-            finally:
-                self._readers.give_back(connection, generation)
+        return Snapshot(self._readers, self._gate, self.path)
 
     @contextmanager
     def write(self, *, budget_s: float | None = None) -> Iterator[Connection]:
@@ -207,25 +203,31 @@ class SqliteEngine:
 
     def _part(self) -> Iterator[Connection]:
         writer, raw = self._writer_connection(), self._writer_raw()
+        self._check_transaction(raw)
         # By the driver: SQLAlchemy's nested transactions cost five times as much. The innermost of a name is meant.
         raw.execute("SAVEPOINT part")
         try:
             yield writer
             raw.execute("RELEASE part")
         except BaseException:
+            self._appender.forget()
             if raw.in_transaction:  # else a full disk or I/O error undid everything already
                 raw.execute("ROLLBACK TO part")
                 raw.execute("RELEASE part")
             raise
 
     def _commit(self, writer: Connection) -> None:
-        """Commit, unless there is nothing to commit any more because somebody caught the error that undid it all."""
-        if not self._writer_raw().in_transaction:
-            raise StoreUnavailable(f"SQLite undid the transaction on {self.path}; nothing was written")
+        self._check_transaction(self._writer_raw())
         writer.commit()
+
+    def _check_transaction(self, raw: Any) -> None:
+        """Go on only with a transaction that is still open: somebody may have caught the error that undid it all."""
+        if not raw.in_transaction:
+            raise StoreUnavailable(f"SQLite undid the transaction on {self.path}; nothing was written")
 
     def _roll_back(self, writer: Connection) -> None:
         """Undo; a full disk or I/O error may have rolled the transaction back already, which is just as good."""
+        self._appender.forget()
         try:
             writer.rollback()
         except Exception as error:
@@ -234,6 +236,11 @@ class SqliteEngine:
             writer.invalidate()
             writer.close()
             self._writer = self._raw_writer = None
+
+    def write_at_once(self, statement: str, *, budget_s: float) -> None:
+        """One statement as a write transaction; see `write`."""
+        with self.write(budget_s=budget_s) as connection:
+            connection.exec_driver_sql(statement)
 
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """Add one message at the end of a session, in one statement that is a whole transaction by itself.
@@ -245,34 +252,32 @@ class SqliteEngine:
             The message's id and position; None when the session can't take it: there is no such session, it is sealed,
             or it has a message with this platform id.
         """
-        optional = tuple(name for name in APPEND_OPTIONAL if name in columns)
-        sql = append_statement(optional)
-        values = (
-            session_id,
-            columns["created_at"],
-            columns["role"],
-            columns.get("content"),
-            *map(columns.get, optional),
-        )
         deadline = self._acquire(self.busy_budget_s)
         try:
             raw = self._raw_writer or self._writer_raw()
+            if self._transaction_thread:
+                self._check_transaction(raw)
             if deadline - self.busy_budget_s > self._place.looked_at + _LOOK_EVERY_S:
                 self._place.check()
             try:
-                rows = raw.execute(sql, values).fetchall()
-            except self.driver.module.IntegrityError:
-                return None
+                placed = self._appender.append(raw, session_id, columns)
             except (self.driver.module.Error, UnicodeEncodeError) as error:
                 if not is_busy(error) or self._transaction_thread:
                     raise translate(error, self.path) from error
-                with translated(self.path):
-                    rows = retry_while_busy(
-                        lambda: raw.execute(sql, values).fetchall(), deadline, self.path, self._turns.waiting
-                    )
-            return rows[0] if rows else None
+                placed = self._append_when_free(raw, session_id, columns, deadline)
+            if self._waits_for_disk and not self._transaction_thread:
+                self._log_length.note_append()
+            return placed
         finally:
             self._write_lock.release()
+
+    def _append_when_free(
+        self, raw: Any, session_id: str, columns: Mapping[str, Any], deadline: float
+    ) -> tuple[int, int] | None:
+        with translated(self.path):
+            return retry_while_busy(
+                lambda: self._appender.append(raw, session_id, columns), deadline, self.path, self._turns.waiting
+            )
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:
@@ -329,15 +334,15 @@ class SqliteEngine:
             raise ReadOnlyStore(f"{self.path} was opened read-only")
         if self._transaction_thread != threading.get_ident():
             self._gate.wait()
-        deadline = time.monotonic() + budget_s
-        if not self._write_lock.acquire(timeout=max(budget_s, 0.0)):
+        now = time.monotonic()
+        if not self._write_lock.acquire(blocking=False) and not self._write_lock.acquire(timeout=max(budget_s, 0.0)):
             raise StoreBusy(str(self.path), waited_s=budget_s, holder="another thread of this process")
         if self._unusable:  # it was closed while we waited
             self._write_lock.release()
             self._check_usable()
         if not self._transaction_thread:
-            self._turns.before_write(deadline - budget_s)
-        return deadline
+            self._turns.before_write(now)
+        return now + budget_s
 
     def _writer_connection(self) -> Connection:
         if self._writer is None:

@@ -32,6 +32,8 @@ MERGE_PAGES = 128
 # FTS5 would merge by itself inside some insert, as much as it finds, under the write lock. It is told not to: the
 # indexer merges in bounded steps. 0 is off; 'crisismerge' can't be off, so it is put beyond reach.
 _AUTOMERGE, _CRISISMERGE = 0, 1_000
+# Bytes gathered in memory before they become a segment: FTS5's own default, and more than anybody inserts at once.
+_GATHER, _GATHER_ALL = 2**20, 2**30
 
 _CREATE = "CREATE VIRTUAL TABLE message_index USING fts5(words, grams, content='', " + FTS5_TOKENIZE + ")"
 _EXISTS = "SELECT count(*) FROM sqlite_master WHERE name = 'message_index'"
@@ -39,10 +41,11 @@ _COMMAND = "INSERT INTO message_index (message_index, rank) VALUES (?, ?)"
 _PLAIN_COMMAND = "INSERT INTO message_index (message_index) VALUES (?)"
 _INSERT = "INSERT INTO message_index (rowid, words, grams) VALUES (?, ?, ?)"
 _DELETE = "INSERT INTO message_index (message_index, rowid, words, grams) VALUES ('delete', ?, ?, ?)"
-_NEWEST = (
-    "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
+# `+ 0`: a bare parameter as a limit is looked at when a statement is planned, so that each call would plan it anew.
+_OLDEST = (
+    "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ? + 0"
 )
-_OLDEST = "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
+_NEWEST = _OLDEST.replace("ORDER BY rowid", "ORDER BY rowid DESC")
 _LENGTHS = "SELECT d.id, d.sz FROM json_each(?) AS wanted JOIN message_index_docsize AS d ON d.id = wanted.value"
 # https://www.sqlite.org/fts5.html#the_data_table_idx_and_data_: record 1 holds the row count and each column's tokens.
 _AVERAGES = "SELECT block FROM message_index_data WHERE id = 1"
@@ -105,7 +108,12 @@ def forsake(connection: Connection) -> None:
 def insert(connection: Connection, documents: Sequence[Document]) -> None:
     """Add messages that the index does not have, in the order of their ids."""
     if documents:
-        connection.exec_driver_sql(_INSERT, [tuple(document) for document in documents])
+        connection.exec_driver_sql(_INSERT, list(map(tuple, documents)))
+
+
+def gather(connection: Connection, *, much: bool) -> None:
+    """Whether FTS5 gathers what is inserted until the transaction ends, or a megabyte of it, before it is written."""
+    connection.exec_driver_sql(_COMMAND, ("hashsize", _GATHER_ALL if much else _GATHER))
 
 
 def delete(connection: Connection, documents: Sequence[Document]) -> None:

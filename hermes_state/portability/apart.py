@@ -48,11 +48,16 @@ def is_held(path: Path, held: AbstractSet[tuple[int, int]] | None = None) -> boo
 
 
 def copied(
-    source: Path, target: Path, *, keep_indexes: bool = False, held: AbstractSet[tuple[int, int]] | None = None
+    source: Path,
+    target: Path,
+    *,
+    keep_indexes: bool = False,
+    remembered: Path | None = None,
+    held: AbstractSet[tuple[int, int]] | None = None,
 ) -> Copy:
     """As `databases.copy`; in a child where this process has the database open."""
     make = copy_apart if is_held(source, held) else copy
-    return make(source, target, keep_indexes=keep_indexes)
+    return make(source, target, keep_indexes=keep_indexes, remembered=remembered)
 
 
 def raw_copy(source: Path, target: Path) -> None:
@@ -67,9 +72,10 @@ def are_equal(one: Path, other: Path) -> bool:
     return filecmp.cmp(one, other, shallow=False)
 
 
-def copy_apart(source: Path, target: Path, *, keep_indexes: bool) -> Copy:
+def copy_apart(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None = None) -> Copy:
     """As `databases.copy`, in a child."""
-    found = _ask({"source": str(source), "target": str(target), "keep_indexes": keep_indexes})
+    paths = {"source": str(source), "target": str(target), "remembered": str(remembered or "")}
+    found = _ask({**paths, "keep_indexes": keep_indexes})
     indexes = tuple(from_dict(index) for index in found["indexes"])
     left_out = tuple(found["left_out"])
     return Copy(**{**found, "path": target, "kind": Kind(found["kind"]), "left_out": left_out, "indexes": indexes})
@@ -119,6 +125,12 @@ def serve() -> None:
 
 
 def _answer(question: Mapping[str, Any]) -> Any:
-    made = copy(Path(question["source"]), Path(question["target"]), keep_indexes=question["keep_indexes"])
+    source, target, remembered = (question[name] for name in ("source", "target", "remembered"))
+    made = copy(
+        Path(source),
+        Path(target),
+        keep_indexes=question["keep_indexes"],
+        remembered=Path(remembered) if remembered else None,
+    )
     indexes = [index.as_dict() for index in made.indexes]
     return {**asdict(made), "path": str(made.path), "kind": made.kind.value, "indexes": indexes}

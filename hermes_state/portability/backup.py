@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.home import STORE_NAME
-from hermes_state.portability import apart, databases, elsewhere, external, hints, redacting
+from hermes_state.portability import apart, databases, external, hints, redacting
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -145,11 +145,14 @@ class Kept(Protocol):
 
     facts: Mapping[str, Any]
 
-    def keeps(self, name: str, path: Path, *, is_database: bool) -> bool:
+    def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
 
     def size(self, name: str) -> int:
         """Bytes of a member it keeps."""
+
+    def numbering(self, name: str) -> bytes:
+        """What a copy of a database left for the next one; see `databases.copy`."""
 
 
 class HomeReading:
@@ -178,6 +181,7 @@ class HomeReading:
         self.unsound: dict[str, str] = {}
         self.roots: dict[str, tuple[Path, Collection]] = {}
         self.copies: dict[str, databases.Copy] = {}
+        self.numberings: dict[str, Path] = {}
         self.raw: dict[str, Path] = {}
         self.elsewhere: dict[str, Path] = {}  # members that are not read where the home would have them
         self.redacted: dict[str, Redacted] = {}
@@ -209,6 +213,8 @@ class HomeReading:
         self._copy_databases()
 
     def _take_store(self, collection: Collection) -> None:
+        from hermes_state.portability import elsewhere  # loads all of the store, which few backups need
+
         self._step("copying the store")
         self.elsewhere[f"{HOME_ROOT}/{STORE_NAME}"] = place = self.stage / "store.db"
         elsewhere.take_along(self.wanted.store, place, collection)
@@ -219,7 +225,7 @@ class HomeReading:
             name = f"{root}/{found.path}"
             if found.kind is not Kind.FILE or name in self.redacted or name in self.elsewhere or self.kept is None:
                 continue
-            if self.kept.keeps(name, base / found.path, is_database=found.is_database):
+            if self.kept.keeps(name, base, found):
                 self.unread.add(name)
                 if found.is_database:
                     self.described[name] = self.kept.facts["databases"][name]
@@ -262,7 +268,7 @@ class HomeReading:
                     continue
                 self._step(f"copying {found.path}")
                 try:
-                    self.copies[name] = self._copy_database(source, held)
+                    self.copies[name] = self._copy_database(name, source, held)
                 except StoreDamaged as error:
                     self.unsound[name] = error.message
                     collection.found += beside(base, found)  # it goes in as it is, for whoever can salvage it
@@ -281,11 +287,15 @@ class HomeReading:
         if self.unsound:
             self.report.facts["unsound"] = self.unsound
 
-    def _copy_database(self, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
+    def _copy_database(self, name: str, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
         target = self.stage / f"{len(self.copies)}.db"
         is_redacted = self.wanted.secrets is Policy.REDACT  # an index holds what its rows hold
         keep_indexes = self.wanted.keep_indexes and not is_redacted
-        return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
+        if self.kept is None:
+            return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
+        self.numberings[name] = remembered = target.with_suffix(".numbering")
+        remembered.write_bytes(self.kept.numbering(name))
+        return apart.copied(source, target, keep_indexes=keep_indexes, remembered=remembered, held=held)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
@@ -341,17 +351,18 @@ class HomeReading:
             status = base.stat()
             yield Entry(name=root, kind=Kind.DIR, mode=status.st_mode & 0o7777, mtime_ns=status.st_mtime_ns)
             for found in collection.found:
-                yield from self._entry(f"{root}/{found.path}", base / found.path, found)
+                yield from self._entry(f"{root}/{found.path}", base, found)
 
-    def _entry(self, name: str, path: Path, found: Found) -> Iterator[Entry]:
+    def _entry(self, name: str, base: Path, found: Found) -> Iterator[Entry]:
         if found.kind is not Kind.FILE:
             yield Entry(name=name, kind=found.kind, mode=found.mode, mtime_ns=found.mtime_ns, target=found.target)
             return
         if name in self.unread and self.kept is not None:
-            yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=self.kept.size(name))
+            size = self.kept.size(name) if found.is_database else found.size
+            yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=size)
             return
         try:
-            stream, size = self._content(name, path)
+            stream, size = self._content(name, base / found.path)
         except FileNotFoundError:  # it was deleted since we looked: then it is not in this home
             self.report.facts["vanished"] = self.report.facts.get("vanished", 0) + 1
             return
@@ -391,7 +402,7 @@ def _described(copy: databases.Copy) -> dict[str, Any]:
         "kind": copy.kind.value,
         "schema": copy.schema,
         "rows": copy.rows,
-        "indexes": "left-out" if copy.left_out else "kept",
+        "indexes": databases.LEFT_OUT if copy.left_out else databases.KEPT,
         "left_out": list(copy.left_out),
         "rebuild": [index.as_dict() for index in copy.indexes],
         **({"damage": copy.damage} if copy.damage else {}),

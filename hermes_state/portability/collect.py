@@ -37,6 +37,7 @@ class Found:
         path: relative to the root, with `/`; bytes that are no UTF-8 as `surrogateescape` does.
         kind, mode, mtime_ns, size, target: as in `format.Entry`, when it was looked at.
         is_database: it is to be copied through SQLite.
+        seen: size, time of modification, time of change and inode then; empty for what is not looked at so.
     """
 
     path: str
@@ -46,6 +47,7 @@ class Found:
     size: int = 0
     target: str = ""
     is_database: bool = False
+    seen: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -242,6 +244,7 @@ def _of_status(path: str, status: os.stat_result, kind: Kind, *, target: str = "
         size=status.st_size if kind is Kind.FILE else 0,
         target=target,
         is_database=is_database,
+        seen=(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) if kind is Kind.FILE else (),
     )
 
 

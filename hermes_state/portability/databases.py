@@ -18,10 +18,12 @@ from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translated
 from hermes_state.errors import DiskFull, StoreBusy
 from hermes_state.portability.derived import DerivedIndex, PlainIndex, find, find_plain, shadows_of
+from hermes_state.portability.pages.copying import copy_pages
+from hermes_state.portability.pages.errors import Unfit
 from hermes_state.portability.tables import Entry, SchemaChanged, copy_tables, is_virtual, quoted, schema_of, uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 MAGIC = b"SQLite format 3\0"
@@ -33,7 +35,13 @@ _TRIES = 3
 # Full-text indexes of our own: each is built anew where it is missing, by whoever asks it first at the latest.
 _OUR_INDEXES = ("message_index", "memory_index", "fact_index")
 # The index of our store is gone: the next search, or a restore, builds it. `hermes_state.index` reads it so.
-_FORGET_OUR_INDEX = "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"
+_FORGET_OUR_INDEX = {
+    "store_state": "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"
+}
+
+
+# What a manifest says of a database's indexes.
+LEFT_OUT, KEPT = "left-out", "kept"
 
 
 class Kind(StrEnum):
@@ -76,13 +84,15 @@ def reading(path: Path, *, immutable: bool = False) -> Iterator[Any]:
         yield connection
 
 
-def copy(source: Path, target: Path, *, keep_indexes: bool = False) -> Copy:
+def copy(source: Path, target: Path, *, keep_indexes: bool = False, remembered: Path | None = None) -> Copy:
     """Copy a database that others may be writing to.
 
     Args:
         source: the database; it is never written to.
         target: the file to make; nothing may be there.
         keep_indexes: take full-text indexes along, so that a restore need not build them.
+        remembered: a file with what an earlier copy left there, so that pages keep their places in a copy without
+            indexes; what this copy is to leave is put there, if anything.
 
     Raises:
         StoreDamaged: SQLite can't read it through.
@@ -91,7 +101,7 @@ def copy(source: Path, target: Path, *, keep_indexes: bool = False) -> Copy:
     try:
         for _ in range(_TRIES):
             try:
-                return _copy(source, target, keep_indexes=keep_indexes)
+                return _copy(source, target, keep_indexes=keep_indexes, remembered=remembered)
             except SchemaChanged:
                 remove(target)
         _give_up(source)
@@ -114,7 +124,7 @@ def remove(database: Path) -> None:
         database.with_name(name).unlink(missing_ok=True)
 
 
-def _copy(source: Path, target: Path, *, keep_indexes: bool) -> Copy:
+def _copy(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None) -> Copy:
     with _snapshot(source) as connection:
         schema = schema_of(connection)
         kind = kind_of(schema)
@@ -125,10 +135,29 @@ def _copy(source: Path, target: Path, *, keep_indexes: bool) -> Copy:
         texts = [index for index in indexes if isinstance(index, DerivedIndex)]
         without = {index.name for index in indexes} | {name for index in texts for name in shadows_of(index.name)}
         triggers = {entry.name for entry in schema for index in texts if entry.sql in index.triggers}
-        after = [_FORGET_OUR_INDEX] if kind is Kind.OURS else []
+        after = _FORGET_OUR_INDEX if kind is Kind.OURS else {}
         with translated(source):
-            copy_tables(source, target, schema, without | triggers, busy_ms=_BUSY_MS, afterwards=after)
+            _copy_without(source, target, schema, without | triggers, after, remembered)
     return _described(target, kind, indexes)
+
+
+def _copy_without(
+    source: Path,
+    target: Path,
+    schema: list[Entry],
+    without: set[str],
+    afterwards: Mapping[str, str],
+    remembered: Path | None,
+) -> None:
+    if remembered is not None:
+        try:
+            copy_pages(source, target, schema, without, busy_ms=_BUSY_MS, remembered=remembered, afterwards=afterwards)
+        except Unfit:  # SQLite then says what is wrong with it, if anything is
+            remove(target)
+            remembered.write_bytes(b"")
+        else:
+            return
+    copy_tables(source, target, schema, without, busy_ms=_BUSY_MS, afterwards=afterwards)
 
 
 @contextmanager

@@ -7,14 +7,15 @@ optimization"), so the cost is that of the pages which are kept, not of the whol
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from hermes_state.engine.driver import newest_driver
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
 # Names by which a table's implicit key can be asked for, unless a column is called so.
@@ -52,38 +53,64 @@ def copy_tables(
     source: Path,
     target: Path,
     seen: Sequence[Entry],
-    without: set[str],
+    without: AbstractSet[str],
     *,
     busy_ms: int,
-    afterwards: Sequence[str] = (),
+    afterwards: Mapping[str, str] | None = None,
 ) -> None:
     """Copy a database without some tables, virtual tables and triggers.
 
     Args:
         seen: the schema that `without` was decided by.
         without: the names of what stays behind; indexes go with their table.
-        afterwards: statements run on the copy, in its transaction.
+        afterwards: statements run on the copy, in its transaction, by the table that they change.
 
     Raises:
         SchemaChanged: the source no longer has the schema that was seen.
     """
+    with copying(source, target, busy_ms) as connection:
+        connection.execute("BEGIN")
+        fill(connection, seen, without, afterwards=afterwards)
+
+
+@contextmanager
+def copying(source: Path, target: Path, busy_ms: int) -> Iterator[Any]:
+    """A connection to a new database like another, which is attached to it as `source`."""
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     layout = _layout(source, busy_ms)
-    kept = [entry for entry in seen if entry.name not in without and entry.table not in without]
     with closing(newest_driver().module.connect(uri(target, "rw"), uri=True, isolation_level=None)) as connection:
-        run = connection.execute
         for pragma in ("journal_mode=OFF", "synchronous=OFF", *(f"{name}='{value}'" for name, value in layout)):
-            run(f"PRAGMA {pragma}")
-        run(f"PRAGMA busy_timeout={busy_ms}")
-        run("ATTACH ? AS source", (uri(source, "ro"),))
-        run("BEGIN")
-        if schema_of(connection, "source") != list(seen):
-            raise SchemaChanged
-        _copy_kept(connection, kept)
-        for statement in afterwards:
-            run(statement)
-        run("COMMIT")
-        run("DETACH source")
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute(f"PRAGMA busy_timeout={busy_ms}")
+        connection.execute("ATTACH ? AS source", (uri(source, "ro"),))
+        yield connection
+
+
+def fill(
+    connection: Any,
+    seen: Sequence[Entry],
+    without: AbstractSet[str],
+    *,
+    rowless: AbstractSet[str] = frozenset(),
+    afterwards: Mapping[str, str] | None = None,
+) -> None:
+    """Make and fill the tables of a copy in the transaction that was begun, and end it.
+
+    Args:
+        connection: of `copying`.
+        rowless: tables that are only made.
+        seen, without, afterwards: as for `copy_tables`.
+
+    Raises:
+        SchemaChanged: the source no longer has the schema that was seen.
+    """
+    if schema_of(connection, "source") != list(seen):
+        raise SchemaChanged
+    _copy_kept(connection, [entry for entry in seen if not {entry.name, entry.table} & without], rowless)
+    for statement in (afterwards or {}).values():
+        connection.execute(statement)
+    connection.execute("COMMIT")
+    connection.execute("DETACH source")
 
 
 def _layout(source: Path, busy_ms: int) -> list[tuple[str, Any]]:
@@ -92,7 +119,7 @@ def _layout(source: Path, busy_ms: int) -> list[tuple[str, Any]]:
         return [(name, connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in _LAYOUT]
 
 
-def _copy_kept(connection: Any, kept: Sequence[Entry]) -> None:
+def _copy_kept(connection: Any, kept: Sequence[Entry], rowless: AbstractSet[str]) -> None:
     run = connection.execute
     run("PRAGMA writable_schema=ON")  # SQLite's own `sqlite_stat1` can't be made otherwise
     tables = [entry for entry in kept if entry.type == "table" and entry.sql and not is_virtual(entry)]
@@ -103,7 +130,8 @@ def _copy_kept(connection: Any, kept: Sequence[Entry]) -> None:
         if entry.type == "index" and entry.sql:
             run(entry.sql)
     for entry in sorted(tables, key=lambda entry: entry.name == "sqlite_sequence"):
-        _fill(connection, entry.name)
+        if entry.name not in rowless:
+            _fill(connection, entry.name)
     # Views, triggers and virtual tables are only descriptions: their rows are taken as they stand, so that no trigger
     # fires and no module is asked.
     described = [entry for entry in kept if entry.type in ("view", "trigger") or is_virtual(entry)]

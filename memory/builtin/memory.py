@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from hermes_state import memory_index
-from hermes_state.errors import InvalidValue, StoreDamaged
+from hermes_state.errors import InvalidValue
 from hermes_state.home import resolve_home
 from memory.builtin import archive, ledger
 from memory.builtin.approval import APPROVED, REJECTED, Approval, Proposals, without_secrets
@@ -33,12 +32,11 @@ if TYPE_CHECKING:
     from memory.builtin.archive import Event, Memory
     from memory.builtin.changes import Change, Origin
     from memory.builtin.entries import Entry
+    from memory.builtin.files import Signature
     from memory.settings import MemorySettings
 
 FOLDER = "memories"
 PENDING_FOLDER = "pending/memory"
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,6 +150,14 @@ class BuiltinMemory:
         """Read the files for a new session, or after a compression; returns the new blocks."""
         self._snapshot = self._blocks()
         return self._snapshot
+
+    def signatures(self) -> tuple[Signature, ...]:
+        """Something that changes whenever a file does, whoever wrote; takes microseconds.
+
+        Raises:
+            MemoryReadFailed: a file can't be looked at.
+        """
+        return self._files.signatures()
 
     def _blocks(self) -> str:
         blocks = (block(target, self.read(target).entries, self.limits.of(target)) for target in self.shown)
@@ -336,27 +342,7 @@ class BuiltinMemory:
                 connection, query, target=target, tags=tags, statuses=statuses, limit=limit, excerpts=excerpts
             )
 
-        try:
-            return self._indexed(self._engine, ask)
-        except StoreDamaged as error:
-            if self._engine.read_only:
-                raise
-            _log.warning("the index of memories is made anew: %s", error.message)
-            with self._engine.write() as connection:
-                memory_index.rebuild(connection)
-            return self._indexed(self._engine, ask)
-
-    @staticmethod
-    def _indexed(engine: Engine, ask: Callable[[Connection], list[Memory]]) -> list[Memory]:
-        """What is found when the index has every entry."""
-        with engine.read() as connection:
-            if memory_index.is_current(connection):
-                return ask(connection)
-            if engine.read_only:  # it has what it has
-                return ask(connection) if memory_index.INDEX.exists(connection) else []
-        with engine.write() as connection:
-            memory_index.catch_up(connection)
-            return ask(connection)
+        return memory_index.asked(self._engine, ask)
 
     # --- approval -------------------------------------------------------------------------------------------------
 

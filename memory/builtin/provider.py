@@ -37,9 +37,9 @@ class BuiltinProvider(MemoryProvider):
         self._tool = MemoryTool(memory)
         self._session_id = ""
         self._in_prompt = ""
-        self._news: list[str] = []  # written since the prompt was built
+        self._seen: object = None  # the files' signatures at the last look
+        self._has_news = False  # they hold an entry that is not in the prompt
         self._recalled: RecallStatus | None = None
-        memory.on_write(self._note_write)
 
     @property
     def name(self) -> str:
@@ -59,10 +59,6 @@ class BuiltinProvider(MemoryProvider):
         """Call a function with every change of built-in memory, whoever made it."""
         self.memory.on_write(listener)
 
-    def _note_write(self, change: Change) -> None:
-        if change.after is not None:
-            self._news.append(change.after.text)
-
     # ── the prompt and recall ─────────────────────────────────────────────────
 
     def system_prompt_block(self) -> str:
@@ -73,7 +69,8 @@ class BuiltinProvider(MemoryProvider):
         """
         if not self.memory.shown:
             return ""
-        self._news.clear()  # before the files are read: what is written meanwhile is news, whether or not it was read
+        self._seen = self.memory.signatures()  # before the files are read: what is written meanwhile is looked at again
+        self._has_news = False
         self._in_prompt = self.memory.refresh_snapshot()
         return f"{GUIDANCE}\n\n{self._in_prompt}" if self._in_prompt else GUIDANCE
 
@@ -86,14 +83,23 @@ class BuiltinProvider(MemoryProvider):
         if not query.strip():
             return ""
         in_prompt = self._in_prompt or self.memory.snapshot()
-        self._news = [text for text in self._news if text not in in_prompt]
-        statuses = (["archived"] if self.memory.has_archived() else []) + (["active"] if self._news else [])
+        statuses = (["archived"] if self.memory.has_archived() else []) + (["active"] if self._news(in_prompt) else [])
         if not statuses:
             return ""  # nearly always: what is true is in the prompt
-        hits = self.memory.search(query, RECALL_LIMIT * 4, statuses=statuses, excerpts=False)
+        limit = RECALL_LIMIT * (4 if "active" in statuses else 1)  # active ones may turn out to be in the prompt
+        hits = self.memory.search(query, limit, statuses=statuses, excerpts=False)
         fresh = [hit for hit in hits if hit.status == "archived" or hit.text not in in_prompt][:RECALL_LIMIT]
         self._recalled = RecallStatus(provider_label="Built-in memory", count=len(fresh)) if fresh else None
         return "\n".join(f"- {' '.join(hit.text.split())}" for hit in fresh)
+
+    def _news(self, in_prompt: str) -> bool:
+        """Whether the files hold an entry that is not in the prompt: from here, another process or an editor."""
+        seen = self.memory.signatures()
+        if seen != self._seen:
+            texts = (text for target in self.memory.shown for text in self.memory.read(target).texts)
+            self._has_news = any(text not in in_prompt for text in texts)
+            self._seen = seen
+        return self._has_news
 
     def recall_status(self) -> RecallStatus | None:
         """What the last `prefetch` brought."""

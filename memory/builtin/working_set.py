@@ -73,6 +73,14 @@ class WorkingSet:
         self.notice_edits((target,))
         return parse(self._files[target].read())
 
+    def signatures(self) -> tuple[Signature, ...]:
+        """What changes when one of the files does.
+
+        Raises:
+            MemoryReadFailed: one can't be looked at.
+        """
+        return tuple(self._files[target].signature() for target in TARGETS)
+
     def plan(self, targets: Sequence[str], work: Callable[[Plan], object]) -> tuple[Plan, dict[str, bytes]]:
         """Work out a change on fresh copies of the files; returns it with what the files held.
 

@@ -16,7 +16,7 @@ from hermes_state.errors import DiskFull, HandleUnusable, HermesStateError, Read
 from hermes_state.store import SessionDB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 NOBODY = 65534
 
@@ -59,7 +59,15 @@ def test_a_full_database_is_told_and_nothing_is_lost(db: SessionDB) -> None:
     assert check(db.engine, full=True).is_sound
 
 
-def test_a_full_disk_inside_a_transaction_undoes_all_of_it(db: SessionDB) -> None:
+@pytest.mark.parametrize(
+    "go_on",
+    [
+        lambda db: db.messages.append("s", role="user", content="third"),
+        lambda db: db.messages.append_many("s", [{"role": "user", "content": "third"}]),
+    ],
+    ids=["append", "append_many"],
+)
+def test_a_full_disk_inside_a_transaction_undoes_all_of_it(db: SessionDB, go_on: Callable[[SessionDB], object]) -> None:
     """Also when somebody catches the error inside the block: a half is never committed."""
     db.sessions.create("s", source="cli")
     limit_pages(db, 20)
@@ -70,7 +78,7 @@ def test_a_full_disk_inside_a_transaction_undoes_all_of_it(db: SessionDB) -> Non
             db.messages.append("s", role="user", content="first")
             with pytest.raises(DiskFull):
                 db.messages.append_many("s", [{"role": "user", "content": huge}])
-            db.messages.append("s", role="user", content="third")
+            go_on(db)
 
     try:
         swallow()

@@ -104,6 +104,18 @@ def test_a_turn_recalls_what_is_true_and_not_in_the_prompt(home: Path, db: Sessi
     assert BuiltinProvider(BuiltinMemory(home)).prefetch("redis") == ""
 
 
+def test_a_turn_recalls_what_another_process_or_an_editor_wrote(home: Path, db: SessionDB) -> None:
+    provider = BuiltinProvider(BuiltinMemory(home, db))
+    provider.system_prompt_block()
+    assert provider.prefetch("redis") == ""
+    BuiltinMemory(home, db).apply([add("redis runs on db-07")])  # as another process would
+    assert provider.prefetch("redis") == "- redis runs on db-07"
+    put(home, "redis runs on db-07\n§\nالقاهرة: redis standby")
+    assert set(provider.prefetch("redis").splitlines()) == {"- redis runs on db-07", "- القاهرة: redis standby"}
+    provider.system_prompt_block()  # now they are in the prompt
+    assert provider.prefetch("redis") == ""
+
+
 def test_writes_know_the_session_and_a_new_turn_may_try_again(memory: BuiltinMemory) -> None:
     provider = BuiltinProvider(memory)
     provider.initialize("s1")

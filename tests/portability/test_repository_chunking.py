@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import random
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from hermes_state.errors import ArchiveDamaged
 from hermes_state.portability.format import Entry
-from hermes_state.portability.repository.chunking import MAX_BYTES, MIN_BYTES, chunks, page_size_of
+from hermes_state.portability.repository import blocks, chunking
+from hermes_state.portability.repository.chunking import DATABASE_BYTES, MAX_BYTES, MIN_BYTES
 from hermes_state.portability.repository.frames import MAX_CHUNK_BYTES, Encoder, decode
-from hermes_state.portability.repository.lineup import Lineup, Piece
+from hermes_state.portability.repository.lineup import Lineup, Piece, Places
 from hermes_state.portability.repository.members import Member, in_chunks, line_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def cut(content: bytes) -> list[bytes]:
-    return list(chunks(io.BytesIO(content).read))
+    return list(chunking.cut(io.BytesIO(content).read).chunks)
 
 
 def noise(size: int, seed: int = 1) -> bytes:
@@ -46,7 +47,7 @@ def test_all_of_it_in_pieces_of_the_right_size(size: int, pattern: bytes, seed: 
 def test_how_it_is_read_does_not_matter() -> None:
     content, rnd = noise(9_000_000), random.Random(2)
     stream = io.BytesIO(content)
-    assert list(chunks(lambda most: stream.read(min(most, rnd.randint(1, 3_000_000))))) == cut(content)
+    assert list(chunking.cut(lambda most: stream.read(min(most, rnd.randint(1, 3_000_000)))).chunks) == cut(content)
 
 
 @pytest.mark.parametrize("position", [0, 1, 3_333_333, 7_999_999])
@@ -57,19 +58,19 @@ def test_an_insertion_leaves_most_chunks(position: int) -> None:
     assert sum(piece not in before for piece in after) <= 3
 
 
-@pytest.mark.parametrize("page_size", [512, 4096, 65536])
-def test_a_database_is_cut_between_pages(tmp_path: Path, page_size: int) -> None:
+def test_a_database_is_cut_at_fixed_places(tmp_path: Path) -> None:
+    """So that a page which grows, or is a new one, moves no cut."""
     with closing(sqlite3.connect(tmp_path / "a.db")) as db:
-        db.execute(f"PRAGMA page_size={page_size}")
         db.execute("CREATE TABLE t (x)")
-        db.executemany("INSERT INTO t VALUES (?)", ((noise(400, n),) for n in range(12_000)))
+        db.executemany("INSERT INTO t VALUES (?)", ((noise(400, n),) for n in range(3_000)))
         db.commit()
-    content = (tmp_path / "a.db").read_bytes()
-    assert page_size_of(content) == page_size
+    content, rnd = (tmp_path / "a.db").read_bytes(), random.Random(2)
     found = cut(content)
     assert len(found) > 3
-    assert all(len(piece) % page_size == 0 for piece in found)
+    assert {len(piece) for piece in found[:-1]} == {DATABASE_BYTES}
     assert b"".join(found) == content
+    stream = io.BytesIO(content)
+    assert list(chunking.cut(lambda most: stream.read(min(most, rnd.randint(1, 90_000)))).chunks) == found
 
 
 @given(st.binary(max_size=200))
@@ -102,19 +103,59 @@ def test_a_listing_is_cut_by_names() -> None:
 @settings(deadline=None)
 def test_a_frame_comes_back(content: bytes, bases: list[bytes]) -> None:
     frame = Encoder(3).encode(content, bases)
-    assert decode(frame.raw, len(content), bases if frame.is_difference else ()) == content
+    assert decode(frame.raw, len(content), bases[: frame.bases]) == content
 
 
 def test_what_is_much_like_a_base_is_stored_as_a_difference() -> None:
     base = noise(300_000)
     frame = Encoder(3).encode(base[:100_000] + b"new" + base[100_000:], [noise(1000, 2), base])
-    assert frame.is_difference
+    assert frame.bases == 2
     assert len(frame.raw) < 1000
 
 
 def test_what_is_not_is_stored_whole() -> None:
     frame = Encoder(3).encode(noise(300_000), [noise(300_000, 2)])
-    assert not frame.is_difference
+    assert frame.bases == 0
+
+
+@given(st.integers(0, 300_000), st.integers(-20_000, 20_000), st.lists(st.integers(0, 299_999), max_size=9))
+@settings(deadline=None)
+def test_blocks_that_changed_come_back(size: int, more: int, places: list[int]) -> None:
+    """Also when there are more or fewer of them, and when the last is not whole."""
+    base = noise(size)
+    content = bytearray((base + noise(20_000, 2))[: max(1, size + more)])
+    for place in places:
+        content[place % len(content)] ^= 0xFF
+    raw = blocks.difference(bytes(content), base)
+    assert raw is None or decode(raw, len(content), [base]) == content
+
+
+def test_a_few_blocks_that_changed_are_small() -> None:
+    base = noise(256 * 1024)
+    content = bytearray(base)
+    content[5000:5003] = "升".encode()
+    content[200_000] ^= 1
+    frame = Encoder(3).encode(bytes(content), [base])
+    assert (frame.bases, len(frame.raw) < 150) == (1, True)
+
+
+@given(st.binary(max_size=200), st.integers(0, 9000), st.lists(st.binary(max_size=50), max_size=2))
+@settings(deadline=None)
+def test_any_bytes_are_refused_as_blocks(raw: bytes, size: int, bases: list[bytes]) -> None:
+    """Or they give content of the size that was asked for, which is then compared with its name."""
+    with suppress(ArchiveDamaged):
+        assert len(decode(blocks.MARK + raw, size, bases)) == size
+
+
+def test_blocks_of_another_size_are_refused() -> None:
+    base = noise(20_000)
+    raw = blocks.difference(base[:9000] + b"x" + base[9001:], base)
+    assert raw is not None
+    for size in (0, 8192, MAX_CHUNK_BYTES + 1):
+        with pytest.raises(ArchiveDamaged):
+            decode(raw, size, [base])
+    with pytest.raises(ArchiveDamaged):
+        decode(raw, 20_000, [])
 
 
 @pytest.mark.parametrize("size", [0, 1, 99, 101, MAX_CHUNK_BYTES + 1])
@@ -169,3 +210,13 @@ def test_every_new_chunk_comes_out_once(data: st.DataObject) -> None:
     found += [paired.id for paired in lineup.end()]
     assert found == [name for name, _ in new if name not in known]
     assert all(first <= second for first, second in pairwise(sorted(found)))
+
+
+def test_chunks_at_fixed_places_are_like_those_that_lay_there() -> None:
+    places = Places([b"a", b"b"])
+    pieces = [Piece(b"a", 9, None), Piece(b"B", 9, b"content"), Piece(b"c", 9, b"more")]
+    assert [paired for piece in pieces for paired in places.take(piece)] == [
+        (b"B", b"content", (b"b",)),
+        (b"c", b"more", ()),
+    ]
+    assert list(places.end()) == []

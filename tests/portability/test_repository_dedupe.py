@@ -11,16 +11,19 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import peer_database
 import pytest
-from homes import make_home
+from homes import make_home, rows
 from repositories import all_snapshots, assert_sound, contents, noise_file, small_home
 
 from hermes_state import SessionDB
 from hermes_state.portability import backup as reading
 from hermes_state.portability.backup import Wanted
 from hermes_state.portability.reader import open_archive
-from hermes_state.portability.repository import parent
+from hermes_state.portability.repository import parent, snapshots
 from hermes_state.portability.repository.backup import back_up
+from hermes_state.portability.repository.index import Index
+from hermes_state.portability.restore import restore
 from hermes_state.portability.secrets import Policy
 from hermes_state.portability.steady import Steady
 
@@ -72,6 +75,63 @@ def test_one_percent_of_the_rows(tmp_path: Path, home: Path, change: str) -> Non
     second = back_up(home, tmp_path / "repo").backup.written.size
     assert second <= first * 0.03
     assert_sound(tmp_path / "repo")
+
+
+@pytest.mark.parametrize("is_numbered", [True, False])
+def test_one_percent_of_a_state_db(tmp_path: Path, is_numbered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the rows are, little is new; without knowing where its pages lay, all of it is right still."""
+    home = tmp_path / "home"
+    home.mkdir()
+    peer_database.make(home / "state.db")
+    rnd = random.Random(5)
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        texts = (("s1", f"{WORDS} {rnd.randbytes(rnd.randint(60, 200)).hex()}") for _ in range(2500))
+        db.executemany("INSERT INTO messages (session_id, content) VALUES (?, ?)", texts)
+        db.commit()
+    states = [rows(home / "state.db")]
+    first = back_up(home, tmp_path / "repo").backup.written.size
+    if not is_numbered:
+        monkeypatch.setattr(parent.Parent, "numbering", lambda *_: b"")
+    for change in (
+        "UPDATE messages SET content = content || ' 变' WHERE id % 100 = 7",
+        "UPDATE messages SET content = content || ' changed' WHERE id BETWEEN 600 AND 625",
+        "INSERT INTO messages (session_id, content) SELECT 's2', content || 'x' FROM messages WHERE id % 100 = 3",
+        "DELETE FROM messages WHERE id BETWEEN 2000 AND 2025",
+    ):
+        with closing(sqlite3.connect(home / "state.db")) as db:
+            db.execute(change)
+            db.commit()
+        second = back_up(home, tmp_path / "repo")
+        states.append(rows(home / "state.db"))
+        if is_numbered:
+            assert second.backup.written.size <= first * 0.1
+    assert_sound(tmp_path / "repo")
+    kept = list(zip(all_snapshots(tmp_path / "repo"), states, strict=True))
+    for number, (one, expected) in enumerate(kept[:: 1 if is_numbered else 4]):
+        restore(tmp_path / "repo" / one.id, tmp_path / f"again-{number}")
+        assert rows(tmp_path / f"again-{number}/state.db") == expected
+
+
+def test_where_pages_lay_can_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then they go elsewhere."""
+    home = tmp_path / "home"
+    home.mkdir()
+    peer_database.make(home / "state.db", messages=2000)
+    back_up(home, tmp_path / "repo")
+    [snapshot] = all_snapshots(tmp_path / "repo")
+    with Index.of(tmp_path / "repo/packs") as index:
+        member = next(m for m in snapshots.members(snapshot, index) if m.entry.name == "home/state.db")
+        [chunk] = member.numbering
+        place = index.places[chunk]
+    with place.pack.open("r+b") as file:
+        file.seek(place.stored.offset + place.stored.stored // 2)
+        file.write(b"damaged!")
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        peer_database.add(db, 500)
+        db.commit()
+    saved = back_up(home, tmp_path / "repo")
+    restore(tmp_path / "repo" / saved.snapshot.id, tmp_path / "again")
+    assert rows(tmp_path / "again/state.db") == rows(home / "state.db")
 
 
 def test_what_looks_the_same_is_not_read(tmp_path: Path, home: Path, settled: None) -> None:

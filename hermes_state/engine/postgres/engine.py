@@ -21,10 +21,9 @@ from sqlalchemy.pool import NullPool
 
 from hermes_state.engine import forks
 from hermes_state.engine.connections import Connections, driver_of
-from hermes_state.engine.postgres.failures import translate, translated
-from hermes_state.engine.statements import APPEND_OPTIONAL
+from hermes_state.engine.postgres.connection import ServerConnection
+from hermes_state.engine.postgres.failures import ERRORS, translate, translated
 from hermes_state.errors import HandleUnusable, InvalidValue, ReadOnlyStore
-from hermes_state.packing import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,12 +45,9 @@ _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # Every statement is for one store, whose number leads every index: reading a whole table would read all stores. The
 # planner doesn't know it where a bound is looked up (`id > (SELECT …)`), and plans for a third of the table. Parallel
 # workers and compiled expressions cost more to start than any of our statements takes.
-_SETTINGS = (
-    "SELECT set_config('lock_timeout', %s, false), set_config('enable_seqscan', 'off', false),"
-    " set_config('jit', 'off', false), set_config('max_parallel_workers_per_gather', '0', false)"
-)
-_LOCKED = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s, %s)"
-_APPEND = "SELECT message_id, message_position FROM hermes_append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_SETTINGS = {"enable_seqscan": "off", "jit": "off", "max_parallel_workers_per_gather": "0"}
+# Statements without values go in one message. The block's own time-out ends with it.
+_LOCKED = "BEGIN; SET LOCAL lock_timeout = '{}'; SELECT pg_advisory_xact_lock({}, {})"
 
 
 class _Mine(threading.local):
@@ -115,28 +111,34 @@ class PostgresEngine:
 
     # --- connections -------------------------------------------------------------------------------------------
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> ServerConnection:
         self._check_usable()
         connection = self._reach()
         try:
-            run = connection.execute
-            if self._store is not None:
-                run("SELECT set_config('hermes_state.store', %s, false)", (str(self._store),))
-            if self.synchronous == "NORMAL":
-                run("SET synchronous_commit = off")
-            run(_SETTINGS, (_milliseconds(self.busy_budget_s),))
+            settings = self._settings()
+            # Not as options of the connection's start, which poolers refuse or drop.
+            calls = ", ".join("set_config(%s, %s, false)" for _ in settings)
+            connection.execute(f"SELECT {calls}", [part for pair in settings.items() for part in pair])
             connection.prepare_threshold = 2
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _reach(self) -> psycopg.Connection[Any]:
+    def _settings(self) -> dict[str, str]:
+        settings = {"lock_timeout": _milliseconds(self.busy_budget_s), "client_encoding": "UTF8", **_SETTINGS}
+        if self._store is not None:
+            settings["hermes_state.store"] = str(self._store)
+        if self.synchronous == "NORMAL":
+            settings["synchronous_commit"] = "off"
+        return settings
+
+    def _reach(self) -> ServerConnection:
         """Connect; a server that is starting, or is being replaced by its standby, is waited for."""
         deadline = time.monotonic() + self.busy_budget_s
         while True:
             try:
-                return psycopg.connect(self.address.conninfo, autocommit=True)
+                return ServerConnection.connect(self.address.conninfo, autocommit=True)
             except psycopg.OperationalError as error:
                 comes_back = any(words in str(error) for words in _COMES_BACK)
                 if not comes_back or time.monotonic() >= deadline:
@@ -192,9 +194,8 @@ class PostgresEngine:
         with translated(self.shown, budget_s):
             connection, generation = self._connections.take()
             try:
-                driver_of(connection).execute("BEGIN")
+                driver_of(connection).execute(_LOCKED.format(_milliseconds(budget_s), LOCK_CLASS, key))
                 with connection.begin():
-                    connection.exec_driver_sql(_LOCKED, (_milliseconds(budget_s), LOCK_CLASS, key))
                     self._mine.connection = connection
                     try:
                         yield connection
@@ -203,34 +204,48 @@ class PostgresEngine:
             finally:
                 self._connections.give_back(connection, generation)
 
+    def write_at_once(self, statement: str, *, budget_s: float) -> None:
+        """One statement as a write transaction, in one message: no other client waits for this one's answers.
+
+        Raises:
+            StoreBusy: other clients kept the store locked for longer than `budget_s`.
+            ReadOnlyStore, DiskFull, StoreUnavailable: nothing was written.
+        """
+        self._check_writable()
+        if self._mine.connection is not None:
+            with translated(self.shown):
+                self._mine.connection.exec_driver_sql(statement)
+            return
+        locked = _LOCKED.format(_milliseconds(budget_s), LOCK_CLASS, self._store or 0)
+        with translated(self.shown, budget_s):
+            connection, generation = self._connections.take()
+            try:
+                driver_of(connection).execute(f"{locked}; {statement}; COMMIT")
+            finally:
+                self._connections.give_back(connection, generation)
+
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """Add one message at the end of a session, in one call that is a whole transaction by itself.
 
         Args:
-            columns: the columns of `messages` that have a value, without id, session and position.
+            columns: the columns of `messages` that have a value, without id, session and position; texts as they are.
 
         Returns:
             The message's id and position; None when the session can't take it: there is no such session, it is sealed,
             or it has a message with this platform id.
         """
         self._check_writable()
-        names = ("created_at", "role", "content", *APPEND_OPTIONAL)
-        values = (session_id, *(_plain(columns.get(name)) for name in names))
-        if self._mine.connection is not None:
-            with translated(self.shown):
-                row: Any = self._mine.connection.exec_driver_sql(_APPEND, values).fetchone()
-        else:
-            row = self._append_alone(values)
-        return None if row is None else (row[0], row[1])
-
-    def _append_alone(self, values: tuple[Any, ...]) -> Any:
-        """One append as a transaction by itself. It is sent once: nobody knows what became of one that broke off."""
-        with translated(self.shown, self.busy_budget_s):
+        # `translated` would cost some µs here.
+        try:
+            if self._mine.connection is not None:
+                return driver_of(self._mine.connection).append_within(session_id, columns)  # type: ignore[no-any-return]
             connection, generation = self._connections.take()
-            try:
-                return driver_of(connection).execute(_APPEND, values).fetchone()
+            try:  # once: nobody knows what became of one that broke off
+                return driver_of(connection).append(session_id, columns)  # type: ignore[no-any-return]
             finally:
                 self._connections.give_back(connection, generation)
+        except ERRORS as error:
+            raise translate(error, self.shown, self.busy_budget_s) from error
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:
@@ -291,8 +306,3 @@ def _is_alive(driver: psycopg.Connection[Any]) -> bool:
 
 def _milliseconds(seconds: float) -> str:
     return f"{max(1, round(seconds * 1000))}ms"
-
-
-def _plain(value: Any) -> Any:
-    """A column's value as the server takes it: texts are compressed there, not here."""
-    return unpack(value) if isinstance(value, bytes) else value

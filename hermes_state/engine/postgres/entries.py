@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, String, cast, column, literal, select, table
+from sqlalchemy import cast, func, literal, select
 from sqlalchemy.dialects.postgresql import TSQUERY
 
 from hermes_state.engine.lookups import rows
@@ -23,23 +23,22 @@ if TYPE_CHECKING:
 _IS_MADE = "SELECT 1 FROM entry_indexes WHERE name = %s"
 _MAKE = "INSERT INTO entry_indexes (name) VALUES (%s)"
 _UNMAKE = "DELETE FROM entry_indexes WHERE name = %s"
-_EMPTY = "DELETE FROM entry_index WHERE name = %s"
+# The policy binds no owner here, so each statement names the store.
+_EMPTY = "DELETE FROM entry_index WHERE store = hermes_store() AND name = %s"
 _INSERT = "INSERT INTO entry_index (name, key, words, tokens) VALUES (%s, %s, %s, %s::tsvector)"
-_DELETE = "DELETE FROM entry_index WHERE name = %s AND key = ANY(%s::bigint[])"
-_TOTALS = "SELECT count(*), coalesce(sum(words), 0) FROM entry_index WHERE name = %s"
-_HOLDERS = "SELECT count(*) FROM entry_index WHERE name = %s AND tokens @@ %s::tsquery"
+_DELETE = "DELETE FROM entry_index WHERE store = hermes_store() AND name = %s AND key = ANY(%s::bigint[])"
+_TOTALS = "SELECT count(*), coalesce(sum(words), 0) FROM entry_index WHERE store = hermes_store() AND name = %s"
+_HOLDERS = "SELECT count(*) FROM hermes_entries(%s, %s::tsquery)"
 # How often each of some lexemes is in each of some entries. A lexeme without positions is there once.
 _TIMES = """
 SELECT e.key, e.words, token.lexeme, coalesce(array_length(token.positions, 1), 1)
 FROM entry_index AS e, unnest(e.tokens) AS token
-WHERE e.name = %s AND e.key = ANY(%s::bigint[]) AND token.lexeme = ANY(%s::text[])
+WHERE e.store = hermes_store() AND e.name = %s AND e.key = ANY(%s::bigint[]) AND token.lexeme = ANY(%s::text[])
 """
-_index = table("entry_index", column("name", String), column("key", BigInteger), column("tokens", String))
 # BM25 as FTS5 has it: https://www.sqlite.org/fts5.html#the_bm25_function
 _K1, _B = 1.2, 0.75
 # Entries looked at to find the best ones.
 _MOST_SCORED = 5_000
-_HIGHEST = 2**63 - 1
 
 
 class PostgresEntries:
@@ -49,14 +48,15 @@ class PostgresEntries:
         self.name = name
         self._key = key
         source = key.table.name
-        self._counts = f"SELECT (SELECT count(*) FROM {source}), (SELECT count(*) FROM entry_index WHERE name = %s)"  # noqa: S608
+        ours = "(SELECT key FROM entry_index WHERE store = hermes_store() AND name = %s)"
+        self._counts = f"SELECT (SELECT count(*) FROM {source}), count(*) FROM {ours} AS d"  # noqa: S608
         self._missing = (
-            f"SELECT k.{key.name} FROM {source} AS k LEFT JOIN entry_index AS d ON d.name = %s AND d.key = k.{key.name}"  # noqa: S608
+            f"SELECT k.{key.name} FROM {source} AS k LEFT JOIN {ours} AS d ON d.key = k.{key.name}"  # noqa: S608
             " WHERE d.key IS NULL ORDER BY 1"
         )
         self._strangers = (
-            f"SELECT d.key FROM entry_index AS d LEFT JOIN {source} AS k ON k.{key.name} = d.key"  # noqa: S608
-            f" WHERE d.name = %s AND k.{key.name} IS NULL ORDER BY 1"
+            f"SELECT d.key FROM {ours} AS d LEFT JOIN {source} AS k ON k.{key.name} = d.key"  # noqa: S608
+            f" WHERE k.{key.name} IS NULL ORDER BY 1"
         )
 
     def exists(self, connection: Connection) -> bool:
@@ -93,14 +93,13 @@ class PostgresEntries:
         limit: int,
     ) -> list[int]:
         asked = cast(literal(tsquery(store_number(connection), node)), TSQUERY)
-        query = select(_index.c.key).where(
-            _index.c.name == self.name,
-            _index.c.tokens.op("@@")(asked),
-            _index.c.key.between(0, _HIGHEST if below is None else below - 1),
-        )
+        found = func.hermes_entries(self.name, asked).column_valued("key")
+        query = select(found)
+        if below is not None:
+            query = query.where(found < below)
         if conditions:
-            query = query.join(self._key.table, self._key == _index.c.key).where(*conditions)
-        return list(connection.execute(query.order_by(_index.c.key.desc()).limit(limit)).scalars())
+            query = query.join(self._key.table, self._key == found).where(*conditions)
+        return list(connection.execute(query.order_by(found.desc()).limit(limit)).scalars())
 
     def best(
         self, connection: Connection, node: Node, *, conditions: Sequence[ColumnElement[bool]] = (), limit: int

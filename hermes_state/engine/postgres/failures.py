@@ -22,6 +22,8 @@ from hermes_state.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# What the driver, SQLAlchemy around it and the encoding of a text raise.
+ERRORS = (SQLAlchemyError, psycopg.Error, UnicodeEncodeError)
 # SQLSTATE classes and codes of https://www.postgresql.org/docs/15/errcodes-appendix.html.
 _BUSY = frozenset({"55P03", "40001", "40P01", "57014"})
 _DISK_FULL = "53100"
@@ -72,5 +74,5 @@ def translated(shown: str, waited_s: float = 0.0) -> Iterator[None]:
     """Turn the driver's errors of the block into ours, with the driver's as `__cause__`."""
     try:
         yield
-    except (SQLAlchemyError, psycopg.Error, UnicodeEncodeError) as error:
+    except ERRORS as error:
         raise translate(error, shown, waited_s) from error

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 # less than 2 KB, a tsvector of less than 1 MB.
 _POSITIONS, _REPEATS = 16_383, 255
 _LEXEME_BYTES = 1_900
-_VECTOR_BYTES = 700_000
+_VECTOR_BYTES = 1_000_000
 # Of the store and the zone before each lexeme.
-_HEAD_BYTES = 24
+_HEAD_BYTES = 22
 # Tokens of two neighbouring rows that are the same, so that a phrase of so many tokens is in one of them.
 _OVERLAP = 64
 # Stands for the store and the zone in a query. No token has it.
@@ -31,11 +31,15 @@ class Question(NamedTuple):
 
     Attributes:
         query: the text form of a tsquery; true of every message that meets the node.
-        program: the node in postfix form for `hermes_meets`; None when the lexemes alone tell.
+        by_lexemes: whether it is true of no others.
+        steps: the node in postfix form for `hermes_meets`.
+        leaves: for each step the text form of its tsquery; empty for an operator.
     """
 
     query: str
-    program: list[str] | None
+    by_lexemes: bool
+    steps: list[str]
+    leaves: list[str]
 
 
 def as_stored(tokens: Iterable[str]) -> list[str]:
@@ -84,7 +88,8 @@ def question(node: Node) -> Question:
     """What to ask for a tree of leaves; `Any` means `Or` here, and a bare exclusion is no question."""
     query = _relaxed(node)
     assert query, "an exclusion alone is no query"
-    return Question(query, list(_program(node)) if _has_phrase(node) else None)
+    steps, leaves = zip(*_steps(node), strict=True)
+    return Question(query, not _has_phrase(node), list(steps), list(leaves))
 
 
 def _has_phrase(node: Node) -> bool:
@@ -111,19 +116,20 @@ def _all_of(term: Term) -> str:
     return _joined(" & ", wanted)
 
 
-def _program(node: Node) -> Iterator[str]:
+def _steps(node: Node) -> Iterator[tuple[str, str]]:
+    """The steps of a node with the lexemes of each."""
     if isinstance(node, Leaf):
-        parts = [[_needle(term)] for term in node.exact]
+        parts = [[(_needle(term), _all_of(term))] for term in node.exact]
     elif isinstance(node, Not):
-        yield from _program(node.operand)
-        yield "!"
+        yield from _steps(node.operand)
+        yield "!", ""
         return
     else:
-        parts = [list(_program(operand)) for operand in node.operands]
+        parts = [list(_steps(operand)) for operand in node.operands]
     for place, part in enumerate(parts):
         yield from part
         if place:
-            yield "&" if isinstance(node, And) else "|"
+            yield "&" if isinstance(node, And) else "|", ""
 
 
 def _needle(term: Term) -> str:

@@ -19,6 +19,7 @@ from hermes_state.portability.format import LEVEL, MANIFEST, OWN_MEMBERS, OWN_MO
 from hermes_state.portability.manifest import dump
 from hermes_state.portability.places import Places
 from hermes_state.portability.repository import locks, parent, snapshots
+from hermes_state.portability.repository.chunking import Cut, placed
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.repository.layout import STAGES, Repository, full_disk_told, make_repository
 from hermes_state.portability.repository.members import Member, in_chunks, line_of
@@ -167,6 +168,9 @@ class _Saving:
             if len(self.places) >= Limits().entries - OWN_MEMBERS:
                 hint = "leave out folders that can be made again: --exclude"
                 raise InvalidValue(f"a snapshot holds at most {Limits().entries:,} members", hint=hint)
+            if entry.kind is Kind.FILE and entry.opener is None:
+                self._kept(entry)
+                continue
             wrong = fault(entry, self.places)
             if wrong is not None:
                 self.reading.report.omit(entry.name, f"no archive can hold it: it {wrong}")
@@ -182,20 +186,31 @@ class _Saving:
     def _member(self, entry: Entry) -> Member:
         if entry.kind is not Kind.FILE:
             return Member(entry=entry, digest=digest_of(entry))
-        if entry.opener is None:
-            self.unread += 1
-            before = self.known.member(entry.name)
-            return Member(entry=entry, digest=before.digest, chunks=before.chunks, seen=before.seen)
+        assert entry.opener is not None  # `_kept` takes the others
         seen = self.known.seen(entry.name)
         content = _Bounded(entry, entry.opener(), self.reading)
         stored = self.store.put(content.read, self.known.chunks(entry.name))
         if content.fault:
             self.reading.report.cut_short(entry.name, content.fault)
         is_proof = not content.fault and entry.name not in self.reading.redacted
-        return _member(entry, stored, seen if is_proof else ())
+        return replace(_member(entry, stored, seen if is_proof else ()), numbering=self._numbering(entry.name))
 
-    def _add(self, member: Member) -> None:
-        self.listing.write(line_of(member))
+    def _numbering(self, name: str) -> tuple[bytes, ...]:
+        """The chunks of what a copy of a database left for the next one."""
+        path = self.reading.numberings.get(name)
+        if path is None:
+            return ()
+        with path.open("rb") as file:
+            return self.store.put_chunks(placed(file.read), self.known.numbering_chunks(name)).chunks
+
+    def _kept(self, entry: Entry) -> None:
+        """A file as it was before: nothing of it changed, or its time of change would be another."""
+        self.unread += 1
+        self._add(self.known.member(entry.name), self.known.line(entry.name) + b"\n")
+        self.places.add(entry)
+
+    def _add(self, member: Member, line: bytes = b"") -> None:
+        self.listing.write(line or line_of(member))
         self.tally.add(member.entry, member.digest)
         self.chunks += len(member.chunks)
 
@@ -203,7 +218,7 @@ class _Saving:
 
     def _list(self) -> Listing:
         self.listing.seek(0)
-        stored = self.store.put_chunks(in_chunks(self.listing), self.known.listing)
+        stored = self.store.put_chunks(Cut(in_chunks(self.listing), is_placed=False), self.known.listing)
         return Listing(digest=stored.digest, size=stored.size, chunks=stored.chunks)
 
     def _snapshot(self, manifest: Manifest, listing: Listing) -> Snapshot:

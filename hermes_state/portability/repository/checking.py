@@ -131,7 +131,7 @@ class _Checking:
             for member in snapshots.members(snapshot, self._index):
                 members += 1
                 size += member.entry.length
-                needed.update(member.chunks)
+                needed.update(member.chunks, member.numbering)
                 if not self._is_there(member):
                     missing += 1
                     first = first or member.entry.name

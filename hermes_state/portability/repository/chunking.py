@@ -1,11 +1,11 @@
 """Cutting content into chunks by what it holds, so that an insertion leaves all chunks after it as they are.
 
-A database is cut only between its pages: they move as a whole.
+A database is cut at fixed places: its pages stay where they are.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -13,58 +13,85 @@ if TYPE_CHECKING:
 # With a possible cut every 256 KiB (`cuts.MEAN_LOG`), chunks have 320 KiB on average: large enough to compress well and
 # to be few, small enough that a difference to an older chunk is found quickly.
 MIN_BYTES, MAX_BYTES = 64 * 1024, 1024 * 1024
+# [bytes] of a chunk of a database: a multiple of all sizes of pages. Its pages don't move, so no cut needs to.
+DATABASE_BYTES = 256 * 1024
 # [bytes] looked at together; at least MAX_BYTES, so that the first cut in it never depends on how much was read.
 _BUFFER_BYTES = 4 * 1024 * 1024
 _DATABASE = b"SQLite format 3\0"
-_PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 
 
-def chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+class Cut(NamedTuple):
+    """Content in chunks.
+
+    Attributes:
+        chunks: all of it in order; none for no content.
+        is_placed: what did not change lies where it did before.
+    """
+
+    chunks: Iterator[bytes]
+    is_placed: bool
+
+
+def cut(read: Callable[[int], bytes]) -> Cut:
     """Cut content into chunks.
 
     Args:
         read: gives at most so many bytes of it, and none at its end.
 
     Returns:
-        All of it, in pieces of `MIN_BYTES` to `MAX_BYTES`; the last may be smaller. None for no content.
+        Chunks of `MIN_BYTES` to `MAX_BYTES`, of a database all of `DATABASE_BYTES`; the last may be smaller.
     """
-    rest = _filled(read, b"")
-    page = page_size_of(rest)
+    first = _filled(read, b"", DATABASE_BYTES)
+    if first.startswith(_DATABASE):
+        return placed(read, first)
+    return Cut(_by_content(read, first), is_placed=False)
+
+
+def placed(read: Callable[[int], bytes], first: bytes = b"") -> Cut:
+    """Cut content in which what does not change stays where it is.
+
+    Args:
+        first: what was read of it already.
+    """
+    return Cut(_placed(read, first or _filled(read, b"", DATABASE_BYTES)), is_placed=True)
+
+
+def _placed(read: Callable[[int], bytes], piece: bytes) -> Iterator[bytes]:
+    while piece:
+        yield piece
+        piece = _filled(read, b"", DATABASE_BYTES)
+
+
+def _by_content(read: Callable[[int], bytes], first: bytes) -> Iterator[bytes]:
+    rest = _filled(read, first, _BUFFER_BYTES)
     while rest:
         is_last = len(rest) < _BUFFER_BYTES
         start = 0
-        for end in _ends(rest, page, is_last=is_last):
+        for end in _ends(rest, is_last=is_last):
             yield rest[start:end]
             start = end
-        rest = b"" if is_last else _filled(read, rest[start:])
+        rest = b"" if is_last else _filled(read, rest[start:], _BUFFER_BYTES)
 
 
-def page_size_of(head: bytes) -> int:
-    """Bytes of a page of the database that begins so; 0: it is none."""
-    if not head.startswith(_DATABASE) or len(head) < len(_DATABASE) + 2:
-        return 0
-    size = int.from_bytes(head[16:18], "big")
-    size = 65536 if size == 1 else size
-    return size if size in _PAGE_SIZES else 0
-
-
-def _filled(read: Callable[[int], bytes], rest: bytes) -> bytes:
+def _filled(read: Callable[[int], bytes], rest: bytes, wanted: int) -> bytes:
     """What is left, with as much more behind it as fits."""
+    if not rest and len(rest := read(wanted)) == wanted:
+        return rest
     pieces, size = [rest], len(rest)
-    while size < _BUFFER_BYTES and (piece := read(_BUFFER_BYTES - size)):
+    while size < wanted and (piece := read(wanted - size)):
         pieces.append(piece)
         size += len(piece)
     return b"".join(pieces)
 
 
-def _ends(data: bytes, page: int, *, is_last: bool) -> Iterator[int]:
+def _ends(data: bytes, *, is_last: bool) -> Iterator[int]:
     """Ends of chunks in a buffer. What comes after the last of them needs more content, unless none follows."""
     if is_last and len(data) <= MIN_BYTES:
         yield len(data)
         return
     from hermes_state.portability.repository import cuts  # numpy takes 80 ms, which small changes need not pay
 
-    candidates = cuts.between_pages(data, page) if page else cuts.anywhere(data)
+    candidates = cuts.anywhere(data)
     start = 0
     while len(data) - start > (0 if is_last else MAX_BYTES):
         limit = min(start + MAX_BYTES, len(data))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MEAN_LOG = 18
 _WORD = 8
 _LITTLE = np.dtype("<u8")
-# Odd constants with well mixed bits. Without the addend, zeros would be a cut everywhere.
-_FACTOR, _OTHER_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+# An odd constant with well mixed bits. Without the addend, zeros would be a cut everywhere.
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _ADDEND = np.uint64(0x165667B19E3779F9)
 
 
@@ -32,21 +32,6 @@ def anywhere(data: bytes) -> NDArray[np.int64]:
             hits = np.flatnonzero((words + _ADDEND) * _FACTOR < bound)
             found.append((hits + 1) * _WORD + shift)
     return np.sort(np.concatenate(found)) if found else np.empty(0, np.int64)
-
-
-def between_pages(data: bytes, page: int) -> NDArray[np.int64]:
-    """Possible cuts of a database, in rising order.
-
-    Bytes before the last eight of a page are part of a record; the last eight may be a page number.
-
-    Args:
-        page: bytes of a page.
-    """
-    whole = len(data) // page
-    words = np.frombuffer(data, _LITTLE, whole * page // _WORD).reshape(whole, page // _WORD)
-    mixed = (words[:, -2] + words[:, -3] * _OTHER_FACTOR + _ADDEND) * _FACTOR
-    bits = MEAN_LOG - (page.bit_length() - 1)
-    return (np.flatnonzero(mixed < np.uint64(1 << (64 - bits))) + 1) * page
 
 
 def first_from(candidates: NDArray[np.int64], start: int) -> int | None:

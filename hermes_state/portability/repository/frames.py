@@ -1,4 +1,4 @@
-"""How one chunk is stored: a zstd frame, alone or as a difference to other chunks."""
+"""How one chunk is stored: as a zstd frame, alone or as a difference to other chunks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.errors import ArchiveDamaged
+from hermes_state.portability.repository import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,11 +31,11 @@ class Frame(NamedTuple):
 
     Attributes:
         raw: the bytes.
-        is_difference: to the bases it was made with.
+        bases: of those it was made with, how many are needed: the first ones; none for a frame of its own.
     """
 
     raw: bytes
-    is_difference: bool = False
+    bases: int = 0
 
 
 def digest(content: bytes | memoryview) -> bytes:
@@ -64,19 +65,22 @@ class Encoder:
             ArchiveDamaged: it does not come back; the memory of this machine is not to be trusted.
         """
         frame = self._encode(content, bases)
-        if decode(frame.raw, len(content), bases if frame.is_difference else ()) != content:
+        if decode(frame.raw, len(content), bases[: frame.bases]) != content:
             raise ArchiveDamaged("a chunk did not come back as it was when it was compressed", code="encode")
         return frame
 
     def _encode(self, content: bytes, bases: Sequence[bytes]) -> Frame:
         if not bases:
             return Frame(self._whole.compress(content))
+        changed = blocks.difference(content, bases[0])
+        if changed is not None and len(changed) < len(content) * _SURELY:
+            return Frame(changed, bases=1)
         difference = _difference(content, bases)
         if len(difference) < len(content) * _SURELY:
-            return Frame(difference, is_difference=True)
+            return Frame(difference, bases=len(bases))
         whole = self._whole.compress(content)
         is_worthwhile = len(difference) < len(whole) * _WORTHWHILE
-        return Frame(difference, is_difference=True) if is_worthwhile else Frame(whole)
+        return Frame(difference, bases=len(bases)) if is_worthwhile else Frame(whole)
 
 
 def _difference(content: bytes, bases: Sequence[bytes]) -> bytes:
@@ -114,6 +118,8 @@ def decode(raw: bytes, size: int, bases: Sequence[bytes] = ()) -> bytes:
 
     if not size:
         raise ArchiveDamaged("a chunk without content", code="chunk")
+    if raw.startswith(blocks.MARK):
+        return _patched(raw, size, bases)
     try:
         said = zstandard.frame_content_size(raw)
         if said != size or size > MAX_CHUNK_BYTES:  # before anything of that size is allocated
@@ -124,3 +130,14 @@ def decode(raw: bytes, size: int, bases: Sequence[bytes] = ()) -> bytes:
     except zstandard.ZstdError as error:
         raise ArchiveDamaged(f"a chunk does not decompress: {error}", code="chunk") from error
     return content
+
+
+def _patched(raw: bytes, size: int, bases: Sequence[bytes]) -> bytes:
+    import zstandard
+
+    if size > MAX_CHUNK_BYTES or len(bases) != 1:
+        raise ArchiveDamaged("a difference of blocks is to one chunk", code="chunk")
+    try:
+        return blocks.patched(raw, size, bases[0])
+    except zstandard.ZstdError as error:
+        raise ArchiveDamaged(f"a chunk does not decompress: {error}", code="chunk") from error

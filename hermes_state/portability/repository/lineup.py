@@ -36,6 +36,27 @@ class Paired(NamedTuple):
     old: tuple[bytes, ...]
 
 
+class Places:
+    """Lays a new version over an old one whose chunks lie at the same places.
+
+    Args:
+        old: the old version's chunks, in order.
+    """
+
+    def __init__(self, old: Sequence[bytes]) -> None:
+        self._old = iter(old)
+
+    def take(self, piece: Piece) -> Iterator[Paired]:
+        """The next chunk."""
+        old = next(self._old, None)
+        if piece.content is not None:
+            yield Paired(piece.id, piece.content, () if old is None else (old,))
+
+    def end(self) -> Iterator[Paired]:
+        """There are no more chunks."""
+        return iter(())
+
+
 class Lineup:
     """Lays a new version along an old one.
 

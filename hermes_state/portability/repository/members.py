@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 # What follows the name in a line, and the part of all names at which a listing may be cut: each 1,024th.
+_BEFORE_NAME, _AFTER_FILE = b'{"name":"', b'","kind":"f"'
+_HEX = re.compile(rb'"([0-9a-f]{64})"')
 _AFTER_NAME, _CUT_BELOW = b'","kind":', 2**32 // 1024
 _KINDS = {kind.value: kind for kind in Kind}
 
@@ -32,12 +34,14 @@ class Member:
         digest: SHA-256 of the content, in hex; as in `digests.sha256`.
         chunks: names of the content's chunks, in order.
         seen: what the file looked like on the disk; empty where that proves nothing.
+        numbering: names of the chunks with the places of a database's pages, see `pages.numbering`.
     """
 
     entry: Entry
     digest: str
     chunks: tuple[bytes, ...] = ()
     seen: tuple[int, ...] = ()
+    numbering: tuple[bytes, ...] = ()
 
 
 def line_of(member: Member) -> bytes:
@@ -49,6 +53,8 @@ def line_of(member: Member) -> bytes:
         value["target"] = entry.target
     if len(member.chunks) > 1:
         value["chunks"] = [chunk.hex() for chunk in member.chunks]
+    if member.numbering:
+        value["numbering"] = [chunk.hex() for chunk in member.numbering]
     if member.seen:
         value["seen"] = member.seen
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
@@ -57,6 +63,25 @@ def line_of(member: Member) -> bytes:
 def seen_end(seen: tuple[int, ...]) -> bytes:
     """How the line of a member ends that looked so."""
     return f'"seen":[{",".join(map(str, seen))}]}}'.encode()
+
+
+def name_in(line: bytes) -> str:
+    """The name of the file that a line is of, as `line_of` wrote it; "": it is of no file, or somebody else's."""
+    head, mark, _ = line.partition(_AFTER_FILE)
+    if not mark or not head.startswith(_BEFORE_NAME):
+        return ""
+    if b"\\" not in head:
+        return head[len(_BEFORE_NAME) :].decode("ascii", "replace")
+    try:
+        return _text(json.loads(b'"%s"' % head[len(_BEFORE_NAME) :]))
+    except ValueError:
+        return ""
+
+
+def chunks_in(line: bytes) -> Iterator[bytes]:
+    """The names of all chunks in the line of a file; that of the numbering is among them."""
+    found = _HEX.findall(line)
+    return map(bytes.fromhex, (name.decode() for name in (found[1:] or found)))
 
 
 def in_chunks(listing: Iterable[bytes]) -> Iterator[bytes]:
@@ -110,19 +135,19 @@ def parsed(line: bytes) -> Member:
         ArchiveDamaged: the line is none of ours.
     """
     try:
-        value = json.loads(line)
-        kind = _KINDS[value["kind"]]
+        value = json.loads(line.decode("ascii"))
         entry = Entry(
             name=_text(value["name"]),
-            kind=kind,
+            kind=_KINDS[value["kind"]],
             mode=_integer(value["mode"]),
             mtime_ns=_integer(value["mtime_ns"]),
             size=_integer(value["size"]),
             target=_text(value.get("target", "")),
         )
         digest = _digest(value["digest"])
-        seen = tuple(_integer(number) for number in value.get("seen", ()))
-        return Member(entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen)
+        seen = tuple(map(_integer, value.get("seen", ())))
+        numbering = tuple(bytes.fromhex(_digest(chunk)) for chunk in value.get("numbering", ()))
+        return Member(entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen, numbering=numbering)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(f"a line is no member: {error!r}") from error
 

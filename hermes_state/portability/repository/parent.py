@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hermes_state.errors import ArchiveDamaged, HermesStateError
 from hermes_state.portability import manifest
-from hermes_state.portability.format import MANIFEST, Kind
+from hermes_state.portability.format import MANIFEST
 from hermes_state.portability.repository import snapshots
-from hermes_state.portability.repository.members import parsed, seen_end
+from hermes_state.portability.repository.members import chunks_in, name_in, parsed, seen_end
 from hermes_state.portability.secrets import Policy
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_state.portability.backup import Wanted
+    from hermes_state.portability.collect import Found
     from hermes_state.portability.repository.index import Index
     from hermes_state.portability.repository.members import Member
     from hermes_state.portability.repository.snapshots import Snapshot
@@ -32,7 +33,8 @@ class Parent:
 
     Args:
         wanted: what the backup that is being made takes.
-        lines: of its listing, by the name of the file: those whose content can be read.
+        index: of the repository.
+        lines: of its listing, by the name of the file.
         facts: of its manifest.
         listing: the chunks of its listing.
     """
@@ -40,11 +42,12 @@ class Parent:
     def __init__(
         self,
         wanted: Wanted,
+        index: Index,
         lines: Mapping[str, bytes],
         facts: Mapping[str, Any],
         listing: tuple[bytes, ...] = (),
     ) -> None:
-        self._wanted, self._lines = wanted, lines
+        self._wanted, self._index, self._lines = wanted, index, lines
         self._last: tuple[str, Member] | None = None
         self._settled_ns = time.time_ns() - _SETTLED_NS
         self.facts = facts
@@ -60,27 +63,25 @@ class Parent:
             ArchiveDamaged: the snapshot's listing or manifest can't be read.
         """
         if snapshot is None:
-            return cls(wanted, {}, {})
-        lines = {}
-        for line in snapshots.listing_lines(snapshot, index):
-            member = parsed(line)
-            if member.entry.kind is Kind.FILE and index.has_all(member.chunks):
-                lines[member.entry.name] = line
+            return cls(wanted, index, {}, {})
+        named = ((name_in(line), line) for line in snapshots.listing_lines(snapshot, index))
+        lines = {name: line for name, line in named if name}
         facts = _facts(parsed(lines[MANIFEST]), index) if MANIFEST in lines else {}
-        return cls(wanted, lines, facts, snapshot.listing.chunks)
+        return cls(wanted, index, lines, facts, snapshot.listing.chunks)
 
     # --- as `backup.Kept` ---------------------------------------------------------------------------------------
 
-    def keeps(self, name: str, path: Path, *, is_database: bool) -> bool:
+    def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether the repository has a file's content, and it looks as it did then."""
+        is_database = found.is_database
         if is_database and self._wanted.secrets is not Policy.INCLUDE:
             return False  # what is stored is then not what the file holds
         try:
-            seen = self._look(path, is_database=is_database)
+            seen = self._look(base / found.path) if is_database else found.seen
         except OSError:  # whoever reads it will say so
             return False
         line = self._lines.get(name)
-        if line is not None and line.endswith(seen_end(seen)) and (not is_database or self._is_sound(name)):
+        if line is not None and line.endswith(seen_end(seen)) and self._has(name, line, found):
             return True
         if max(seen[1], seen[2], seen[5] if is_database else 0) < self._settled_ns:
             self._seen[name] = " ".join(map(str, seen)).encode()
@@ -98,18 +99,37 @@ class Parent:
             self._last = name, parsed(self._lines[name])
         return self._last[1]
 
+    def line(self, name: str) -> bytes:
+        """The same, as the listing has it."""
+        return self._lines[name]
+
     def chunks(self, name: str) -> tuple[bytes, ...]:
         """The chunks of a file's content in the snapshot; none: it had no such file."""
         return self.member(name).chunks if name in self._lines else ()
+
+    def numbering(self, name: str) -> bytes:
+        """Where the pages of a database's copy lay; b"": that is not known."""
+        chunks = self.member(name).numbering if name in self._lines else ()
+        try:
+            return b"".join(map(self._index.read, chunks))
+        except ArchiveDamaged:  # another numbering will do
+            return b""
+
+    def numbering_chunks(self, name: str) -> tuple[bytes, ...]:
+        """The chunks of that."""
+        return self.member(name).numbering if name in self._lines else ()
 
     def seen(self, name: str) -> tuple[int, ...]:
         """What a file that is not kept looked like when it was asked for; empty where that proves nothing."""
         return tuple(map(int, self._seen.get(name, b"").split()))
 
-    def _look(self, path: Path, *, is_database: bool) -> tuple[int, ...]:
+    def _has(self, name: str, line: bytes, found: Found) -> bool:
+        has_content = not found.size or self._index.has_all(chunks_in(line))
+        return has_content and (not found.is_database or self._is_sound(name))
+
+    def _look(self, path: Path) -> tuple[int, ...]:
+        """What a database looks like."""
         seen = _status(path)
-        if not is_database:
-            return seen
         try:
             size, modified, _, inode = _status(path.with_name(f"{path.name}-wal"))
         except FileNotFoundError:

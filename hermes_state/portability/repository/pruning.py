@@ -130,7 +130,7 @@ def needed_by(kept: Iterable[Snapshot], index: Index) -> set[bytes]:
     for snapshot in kept:
         needed.update(snapshot.listing.chunks)
         for member in snapshots.members(snapshot, index):
-            needed.update(member.chunks)
+            needed.update(member.chunks, member.numbering)
     for chunk in list(needed):
         place = index.places.get(chunk)
         if place is not None:

@@ -14,9 +14,9 @@ from hermes_state.errors import ArchiveDamaged
 from hermes_state.portability.digests import Lane
 from hermes_state.portability.format import MAX_THREADS
 from hermes_state.portability.repository import frames
-from hermes_state.portability.repository.chunking import chunks
+from hermes_state.portability.repository.chunking import Cut, cut
 from hermes_state.portability.repository.frames import MAX_BASES, Encoder, Frame
-from hermes_state.portability.repository.lineup import Lineup, Paired, Piece
+from hermes_state.portability.repository.lineup import Lineup, Paired, Piece, Places
 from hermes_state.portability.repository.packs import FULL_BYTES, PackWriter
 from hermes_state.portability.steps import reached
 
@@ -105,27 +105,30 @@ class ChunkStore:
             OSError: of `read`, or of the repository.
             ArchiveDamaged: what is written does not come back.
         """
-        return self.put_chunks(chunks(read), previous)
+        return self.put_chunks(cut(read), previous)
 
-    def put_chunks(self, pieces: Iterator[bytes], previous: Sequence[bytes] = ()) -> StoredContent:
+    def put_chunks(self, content: Cut, previous: Sequence[bytes] = ()) -> StoredContent:
         """The same, of content that was cut already; no piece may be larger than `chunking.MAX_BYTES`."""
-        old = [(chunk, self._index.places[chunk].stored.size) for chunk in previous if chunk in self._index]
-        lineup = Lineup(old)
+        lineup = Places(previous) if content.is_placed else Lineup(self._sized(previous))
         names: list[bytes] = []
         size = 0
-        for content in self._hashed(pieces):
-            name = frames.digest(content)
+        for piece in self._hashed(content.chunks):
+            name = frames.digest(piece)
             names.append(name)
-            size += len(content)
+            size += len(piece)
             is_known = name in self._index or name in self._put
             if not is_known:
                 self._put.add(name)
-            for paired in lineup.take(Piece(name, len(content), None if is_known else content)):
+            for paired in lineup.take(Piece(name, len(piece), None if is_known else piece)):
                 self._queue(paired)
         for paired in lineup.end():
             self._queue(paired)
         digest = self._lane.finish() if len(names) > 1 else (names[0].hex() if names else hashlib.sha256().hexdigest())
         return StoredContent(digest, size, tuple(names))
+
+    def _sized(self, chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
+        """Those chunks that are there, and bytes of their content."""
+        return [(chunk, self._index.places[chunk].stored.size) for chunk in chunks if chunk in self._index]
 
     def finish(self) -> None:
         """Write everything that was put to the disk."""
@@ -196,7 +199,7 @@ class ChunkStore:
         for task, frame in zip(batch, future.result(), strict=True):
             if self._pack is None:
                 self._pack = PackWriter(self._stage / f"{uuid.uuid4().hex}.pack")
-            self._pack.add(task.id, frame.raw, len(task.content), task.bases if frame.is_difference else ())
+            self._pack.add(task.id, frame.raw, len(task.content), task.bases[: frame.bases])
             self.added_chunks += 1
             self.added_bytes += len(frame.raw)
             self.new_content_bytes += len(task.content)

@@ -1,0 +1,141 @@
+"""The pages of a database that others may be writing to, as they are at one moment.
+
+SQLite gives the moment: a connection holds a read transaction, so that nobody overwrites what was true when it began.
+In rollback mode the file then stays as it is. In WAL mode the file only gets pages that stand in the log too, and the
+log is not begun anew as long as it holds pages that the file has not; see `log.Moment`.
+
+Closing a descriptor of a file drops all locks of the process on it. So what is opened here is closed after the
+connection, and a process that has the database open for itself must not come here (see `portability.apart`).
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hermes_state.portability.pages import log
+from hermes_state.portability.pages.errors import Unfit
+from hermes_state.portability.pages.log import Moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_MAGIC = b"SQLite format 3\0"
+_HEAD_BYTES = 100
+# In the header: versions of the format for writing and reading; 2 is WAL mode.
+_MODES = {b"\1\1": False, b"\2\2": True}
+# How often a moment is looked for between the commits of a busy writer.
+_TRIES = 200
+_BEGIN = "SELECT count(*) FROM sqlite_master"
+
+
+class Pages:
+    """The pages of one moment.
+
+    Args:
+        file, wal: descriptors; `wal` is -1 where the file holds everything.
+        size: bytes of a page.
+        count: pages of the database.
+        newer: where `wal` has newer versions of pages, by number.
+
+    Attributes:
+        head: the first 100 bytes of the database.
+    """
+
+    def __init__(self, file: int, wal: int, size: int, count: int, newer: dict[int, int]) -> None:
+        self.size, self.count = size, count
+        self._file, self._wal, self._newer = file, wal, newer
+        self.head = self.page(1)[:_HEAD_BYTES]
+
+    def page(self, number: int) -> bytes:
+        """The content of a page.
+
+        Raises:
+            Unfit: there is no such page.
+        """
+        if not 0 < number <= self.count:
+            raise Unfit(f"page {number} of {self.count}")
+        place = self._newer.get(number) if self._newer else None
+        if place is None:
+            content = os.pread(self._file, self.size, (number - 1) * self.size)
+        else:
+            content = os.pread(self._wal, self.size, place)
+        if len(content) < self.size:
+            raise Unfit(f"page {number} is cut off")
+        return content
+
+
+@contextmanager
+def pages_of(source: Path, connect: Callable[[], Any], *others: Any) -> Iterator[Pages]:
+    """Read a database's pages while the block runs.
+
+    Args:
+        connect: opens the database for reading; the connection is closed here.
+        others: connections that have it attached; a transaction of each is begun that sees the same moment.
+
+    Raises:
+        Unfit: it can't be read so.
+    """
+    with ExitStack() as stack:
+        file = _opened(stack, source)
+        connection = stack.enter_context(closing(connect()))
+        connection.execute(_BEGIN).fetchone()
+        is_log, size = _kind(file)
+        if not is_log:
+            _begin(connection, *others)
+            yield Pages(file, -1, size, _count(connection), {})
+            return
+        wal, index = (_opened(stack, source.with_name(f"{source.name}-{name}")) for name in ("wal", "shm"))
+        moment = _moment(index, size, connection, *others)
+        newer = {} if moment.is_copied else log.places(wal, moment, size)
+        yield Pages(file, wal, size, _count(connection), newer)
+
+
+def _count(connection: Any) -> int:
+    return int(connection.execute("PRAGMA page_count").fetchone()[0])
+
+
+def _opened(stack: ExitStack, path: Path) -> int:
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except FileNotFoundError as error:
+        raise Unfit(f"there is no {path.name}") from error
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _kind(file: int) -> tuple[bool, int]:
+    """Whether a database is in WAL mode, and bytes of its pages."""
+    head = os.pread(file, _HEAD_BYTES, 0)
+    if len(head) < _HEAD_BYTES or not head.startswith(_MAGIC) or head[18:20] not in _MODES:
+        raise Unfit("its header is not known")
+    size = int.from_bytes(head[16:18], "big")
+    return _MODES[head[18:20]], 65536 if size == 1 else size
+
+
+def _begin(*connections: Any) -> None:
+    for connection in connections:
+        connection.execute("BEGIN")
+        source = "source." if connection is not connections[0] else ""
+        connection.execute(f"SELECT count(*) FROM {source}sqlite_master").fetchone()  # noqa: S608  one of two
+
+
+def _moment(index: int, size: int, *connections: Any) -> Moment:
+    """Begin a transaction of each connection such that all see what the log's index says.
+
+    Nothing was committed between two looks at it that are equal, so they saw the same. How much of the log is copied
+    is looked at in between: less than all of it means that a transaction holds the log as it is.
+    """
+    for _ in range(_TRIES):
+        before = Moment.of(index, size)
+        _begin(*connections)
+        between = Moment.of(index, size)
+        after = Moment.of(index, size)
+        if before and between and after and before.header == between.header == after.header:
+            return between
+        for connection in connections:
+            connection.execute("ROLLBACK")
+    raise Unfit("it is written to all the time")

@@ -1,0 +1,80 @@
+"""The append statement: prepared by hand, alone or within a transaction, and what stands in for a foreign key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hermes_state.engine.connections import driver_of
+from hermes_state.errors import HermesStateError, InvalidValue, SessionNotFound
+
+if TYPE_CHECKING:
+    from hermes_state import SessionDB
+
+
+def _forget_prepared(db: SessionDB) -> None:
+    with db.engine.read() as connection:
+        driver_of(connection).execute("DEALLOCATE ALL")
+
+
+def test_an_append_goes_on_when_the_prepared_statements_were_thrown_away(db: SessionDB) -> None:
+    """psycopg does so after a rollback to a savepoint, a pooler when it lends the connection to another client."""
+    session = db.sessions.create(source="cli").id
+    db.messages.append(session, role="user", content="one")
+    _forget_prepared(db)
+    db.messages.append(session, role="user", content="two")
+    _forget_prepared(db)
+    db.messages.append_many(session, [{"role": "user", "content": "three"}, {"role": "user", "content": "four"}])
+    with pytest.raises(RuntimeError), db.transaction(), db.transaction():  # noqa: PT012  the block is what is undone
+        db.messages.append(session, role="user", content="undone")
+        raise RuntimeError
+    db.messages.append(session, role="user", content="five")
+    told = db.messages.list(session)
+    assert [(m.position, m.content) for m in told] == list(enumerate(["one", "two", "three", "four", "five"]))
+
+
+def test_every_column_arrives(db: SessionDB) -> None:
+    session = db.sessions.create(source="cli").id
+    long = "早上好 🌅 صباح الخير " * 500
+    calls = [{"id": "c1", "function": {"name": "look", "arguments": "{}"}}]
+    said = db.messages.append(session, role="assistant", content=long, tool_calls=calls, reasoning="why " * 600)
+    result = db.messages.append(
+        session, role="tool", content=[{"text": "a\0b"}], tool_call_id="c1", platform_message_id="p", token_count=7
+    )
+    assert db.messages.list(session) == [said, result]
+    assert result.tool_name == "look"
+    assert db.sessions.get(session).tool_call_count == 1
+
+
+def test_a_session_id_is_not_cut_at_a_nul(db: SessionDB) -> None:
+    db.sessions.create("a", source="cli")
+    with pytest.raises((InvalidValue, SessionNotFound)):
+        db.messages.append("a\0b", role="user", content="not here")
+    with pytest.raises(InvalidValue):
+        db.messages.append("a\ud800", role="user", content="nor here")
+    assert db.messages.list("a") == []
+
+
+def test_a_session_with_messages_is_not_deleted_from_under_them(db: SessionDB) -> None:
+    """There is no foreign key: it would cost every append a look at the session's row, and a lock on it."""
+    session = db.sessions.create(source="cli").id
+    db.messages.append(session, role="user", content="kept")
+    with pytest.raises(HermesStateError, match="still has messages"), db.engine.write() as connection:
+        connection.exec_driver_sql("DELETE FROM sessions")
+    assert [m.content for m in db.messages.list(session)] == ["kept"]
+    assert db.sessions.delete(session).messages == 1
+
+
+def test_only_the_very_session_and_the_very_platform_id_are_meant(db: SessionDB) -> None:
+    """Both are looked up as the first that is not lower, so that no other index will do."""
+    for name in ("b", "ab", "aa\u4e2d"):
+        db.sessions.create(name, source="cli")
+    for absent in ("a", "aa", "b\u4e2d", "zz", ""):
+        with pytest.raises(SessionNotFound):
+            db.messages.append(absent, role="user", content="lost")
+    first = db.messages.append("ab", role="user", content="1", platform_message_id="10")
+    assert db.messages.append("ab", role="user", content="2", platform_message_id="1").position == 1
+    assert db.messages.append("ab", role="user", content="3", platform_message_id="100").position == 2
+    assert db.messages.append("ab", role="user", content="4", platform_message_id="10") == first
+    assert db.messages.append("b", role="user", content="5", platform_message_id="10").position == 0
