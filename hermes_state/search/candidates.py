@@ -72,12 +72,14 @@ class Pool:
     is_mixed: bool = False
 
 
-def gather(source: Source, plan: Plan, reach: int, wanted: int = PROBE_HITS) -> Pool:
+def gather(source: Source, plan: Plan, reach: int, wanted: int = PROBE_HITS, *, enough: int | None = None) -> Pool:
     """The messages worth ranking for a plan with a node.
 
     Args:
         reach: How many ids there are from the oldest message to the newest.
         wanted: How many of a query whose hits must all meet one condition: the newest ones.
+        enough: For an open query: with so many messages found by rarer words, the lists of common ones are left
+            unread, and which messages hold those is for the caller to see in their texts (`Pool.cut`).
     """
     is_single = len(plan.pieces) == 1 and plan.node == plan.pieces[0].node
     probe = wanted if is_single else PROBE_HITS
@@ -85,7 +87,7 @@ def gather(source: Source, plan: Plan, reach: int, wanted: int = PROBE_HITS) -> 
     if is_single:
         only = lists[0]
         return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
-    return _gather_open(source, lists) if plan.is_open else _gather_strict(source, plan, lists, wanted)
+    return _gather_open(source, lists, enough) if plan.is_open else _gather_strict(source, plan, lists, wanted)
 
 
 class _List:
@@ -140,7 +142,7 @@ def _mark_held(source: Source, node: Node, lists: Iterable[_List], masks: dict[i
                 masks[message_id] |= each.bit
 
 
-def _gather_open(source: Source, lists: list[_List]) -> Pool:
+def _gather_open(source: Source, lists: list[_List], enough: int | None) -> Pool:
     found = sorted((each for each in lists if each.ids), key=lambda each: each.count)
     masks: dict[int, int] = {}
     counts = [each.count for each in lists]
@@ -148,6 +150,8 @@ def _gather_open(source: Source, lists: list[_List]) -> Pool:
         return Pool(masks, counts, _cut(lists), is_whole=False)
     left = ALL_HITS
     for each in found:
+        if enough is not None and each.is_common and not each.is_whole and len(masks) >= enough:
+            continue
         each.read(min(LIST_HITS, max(left, PROBE_HITS)))
         left -= len(each.ids)
         _add(masks, each.ids, each.bit)

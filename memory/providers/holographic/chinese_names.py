@@ -113,6 +113,10 @@ GIVEN_ENDS = frozenset(
     "晶菁晴清青卿庆磬琼穹群裙蕾雷磊垒圆园源媛远愿元炅锡操亮超永晓小思嘉家雅梦若语紫艺凤莲荷菊蓉芬芷薇蔷岚峥嵘崇岳岩坤乾勤谦恭敬威武猛坚"
     "暄曜昊昕昱昆晔晗睿聪灵妙娇婉婵娥婧妍姝姗丹彬斐绍庭廷栋梁楠桐枫淑贤良善虹霖霏熠甫铮锴冠兆启迪宣瀚澜渊鹤麟骏驰"
 ) - frozenset("中水电运发财子山河")
+# Breaks of one character before which a name ends for certain.
+_CLOSING = frozenset("的在是和与把被让给将由会")
+# Breaks behind which a question names somebody.
+_BEFORE_A_NAME = frozenset("给把被和与跟找问由对向让教了过")
 _TITLE = re.compile("(?:经理|老师|先生|女士|小姐|教授|博士|医生|总监|主任|工程师|部长|师傅|同学|总裁|校长|院长)")
 _ENDINGS = words(
     """
@@ -166,6 +170,33 @@ def chinese_names(text: str) -> Iterator[Span]:
         return
     for match in HAN_RUN.finditer(text):
         yield from _in_run(match.group(), match.start())
+
+
+def asked_names(text: str) -> Iterator[Span]:
+    """What else a question may name: a surname with one or two characters before what can't be a name.
+
+    Given names are made of any characters, so in a fact this would take many a word for a name. In a question it only
+    means that a fact without it is less of an answer.
+    """
+    if KANA.search(text):
+        return
+    for match in HAN_RUN.finditer(text):
+        run = match.group()
+        cuts = [found.span() for found in breaks().finditer(run)]
+        for start in sorted({0} | {end for _, end in cuts if run[end - 1] in _BEFORE_A_NAME}):
+            for length in _lengths(run[start : start + 2]):
+                name = run[start : start + length]
+                closed = start + length == len(run) or any(
+                    low == start + length and (high - low > 1 or run[low] in _CLOSING) for low, high in cuts
+                )
+                if (
+                    len(name) == length
+                    and closed
+                    and name[-1] not in _CLOSING
+                    and not any(map(name.startswith, _ORDINARY))
+                ):
+                    yield Span(match.start() + start, match.start() + start + length, "name")
+                    break
 
 
 def _in_run(run: str, offset: int) -> Iterator[Span]:
