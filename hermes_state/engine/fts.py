@@ -108,8 +108,11 @@ class MessageTokens(Protocol):
     ) -> list[tuple[int, int]]:
         """All messages of a span that meet a node and conditions: (id, created_at)."""
 
-    def words_beginning(self, connection: Connection, start: str, limit: int) -> list[str] | None:
-        """The words of the index that begin with some letters; None: more than the limit, or not worth asking."""
+    def spelled_out(self, connection: Connection, start: str) -> Sequence[tuple[str, bool]] | None:
+        """Cheaper words to ask for than a prefix: (word, whether longer words that begin so are meant too).
+
+        None: this database has no cheaper way.
+        """
 
     def lengths(self, connection: Connection, ids: Iterable[int]) -> dict[int, int]:
         """How many words each message has."""

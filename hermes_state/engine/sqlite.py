@@ -16,7 +16,7 @@ import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.pool import NullPool
 
-from hermes_state.engine import access, forks
+from hermes_state.engine import access, beginnings, forks
 from hermes_state.engine.appender import Appender
 from hermes_state.engine.connections import Connections
 from hermes_state.engine.copying import copy_database
@@ -91,7 +91,7 @@ class SqliteEngine:
         access.make_sure_it_exists(path, read_only=read_only)
         self._frozen = read_only and access.is_frozen(path)
         self._sqlalchemy = self._make_sqlalchemy_engine()
-        self._readers = Connections(self._sqlalchemy.connect, kept=_READERS_KEPT)
+        self._readers = Connections(self._connect_reader, kept=_READERS_KEPT)
         forks.watch(self)
 
     @property
@@ -138,6 +138,11 @@ class SqliteEngine:
         except BaseException:
             connection.close()
             raise
+        return connection
+
+    def _connect_reader(self) -> Connection:
+        connection = self._sqlalchemy.connect()
+        beginnings.prepare(connection)
         return connection
 
     def _configure(self, connection: Any) -> None:

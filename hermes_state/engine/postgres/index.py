@@ -289,7 +289,7 @@ def _typed(asked: Question) -> tuple[Any, ...]:
     return literal(asked.query, Text), asked.by_lexemes, steps, leaves
 
 
-def words_beginning(connection: Connection, start: str, limit: int) -> None:  # noqa: ARG001
+def spelled_out(connection: Connection, start: str) -> None:  # noqa: ARG001
     """GIN walks from a word to the next by itself, so nobody has to spell them out."""
     return
 
