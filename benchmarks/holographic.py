@@ -20,18 +20,22 @@ import tempfile
 import traceback
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import holographic_corpus as corpus
+import holographic_kinds as kinds
 import holographic_quality as quality
 from harness.client import Worker
 from harness.figures import Figures, percentile
 from harness.run import machine
 from holographic_report import show, verdicts, write_markdown
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from holographic_sets import PartName
 
 HERE = Path(__file__).resolve().parent
 #: Columns of the tables when stdout is not a terminal.
@@ -150,10 +154,10 @@ def _record(run: Run, name: str, size: int, side: str, series: dict[str, list[fl
     )
 
 
-def answers(run: Run, side: str, language: str) -> None:
+def answers(run: Run, side: str, language: str, part: PartName) -> None:
     """The quality of one side's answers in one language."""
-    labelled = quality.Labelled.of(language)
-    home = run.work / f"quality-{side.replace(', ', '-')}-{language}"
+    labelled = quality.Labelled.of(language, part)
+    home = run.work / f"quality-{side.replace(', ', '-')}-{language}-{part}"
     if side == "peer, numpy":
         with run.start("peer", home) as plain:
             plain.call("seed", texts=[fact.text for fact in labelled.facts])
@@ -163,13 +167,14 @@ def answers(run: Run, side: str, language: str) -> None:
             worker.call("vectors")
         figures = quality.answers(worker, labelled)
         worker.call("close")
-    run.figures.add("quality", language, quality.FACTS, side, **figures)
+    name = language if part == quality.PARTS[0] else f"{language}, {part}"
+    run.figures.add("quality", name, quality.FACTS, side, **figures)
 
 
 def ablation(run: Run) -> None:
     """What each signal adds."""
-    for name, figures in quality.ablation():
-        run.figures.add("ablation", name, quality.FACTS, "ours", **figures)
+    for name, figures in kinds.ablation(run.say):
+        run.figures.add("ablation", name, kinds.QUESTIONS, "ours", **figures)
 
 
 def contradictions(run: Run) -> None:
@@ -186,9 +191,10 @@ def measure(run: Run, parts: list[str]) -> None:
                 if size <= PEER_UP_TO.get(side, size):
                     run.attempt(f"speed: {side}, {size:,} facts", speed, side, size)
     if "quality" in parts:
-        for language in quality.languages():
-            for side in run.sides:
-                run.attempt(f"quality: {side}, {language}", answers, side, language)
+        for part in quality.PARTS:
+            for language in quality.languages():
+                for side in run.sides if part == quality.PARTS[0] else ("ours",):
+                    run.attempt(f"quality: {side}, {language}, {part}", answers, side, language, part)
     if "ablation" in parts:
         run.attempt("ablation", ablation)
     if "contradictions" in parts:

@@ -1,8 +1,9 @@
 """Labelled sets of facts, questions, entities and contradictions, drawn from `holographic_texts` with a seed.
 
-Five languages, and of each three parts: `open`, which may be looked at while code is made, `held`, which is for
-measuring, and `fresh`, which was written when `held` had been looked at. No line and no name of one part is in another.
-Pairs have a part `sealed` with the names of `held`, and none that is fresh.
+Five languages, and of each several parts: `open`, which may be looked at while code is made, `held`, which is for
+measuring, and `fresh`, `later` and `sealed`, each written when those before it had been looked at. Of `sealed` only
+failures in Chinese were looked at. No line of one part is in another. Pairs have `open`, `held` and a `sealed` with
+the names of `held`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import Literal, NamedTuple
 
 from benchmarks.holographic_texts import BOTH_WAYS, Part, Texts, chinese, english, japanese, korean, lines, mixed
 from benchmarks.holographic_texts.fresh import FRESH, Fresh
+from benchmarks.holographic_texts.later import LATER
+from benchmarks.holographic_texts.sealed import SEALED
 
 LANGUAGES = ("en", "zh", "ja", "ko", "mixed")
 KINDS = ("preference", "value", "opposite", "negation", "number", "date")
 SEED = 20261130
 
-PartName = Literal["open", "held", "fresh"]
+PartName = Literal["open", "held", "fresh", "later", "sealed"]
 PairsName = Literal["open", "held", "sealed"]
 
 _TEXTS: dict[str, Texts] = {
@@ -29,6 +32,7 @@ _TEXTS: dict[str, Texts] = {
     "ko": korean.TEXTS,
     "mixed": mixed.TEXTS,
 }
+_WRITTEN_SINCE: dict[str, dict[str, Fresh]] = {"fresh": FRESH, "later": LATER, "sealed": SEALED}
 _SLOT = re.compile(r"\{(\w+)(?::(\w))?\}")
 # Parts of the names of a crowd: surnames, and what given names are made of.
 _CROWDS = {
@@ -107,11 +111,11 @@ def facts(language: str, count: int, *, seed: int = SEED, part: PartName = "open
     while len(made) < count:
         statement, question = rng.choice(templates)
         filling = _names(rng, chosen, crowd, language)
-        text = _fill(statement, filling)
+        text = fill(statement, filling)
         used = dict.fromkeys(filling[slot] for slot, _ in _SLOT.findall(statement))
         question, mark, _ = question.partition(BOTH_WAYS)
-        turned = _fill(question, filling | {"person": filling["person2"]}) if mark else ""
-        made.setdefault(text, Fact(text, tuple(used), language, _fill(question, filling), turned))
+        turned = fill(question, filling | {"person": filling["person2"]}) if mark else ""
+        made.setdefault(text, Fact(text, tuple(used), language, fill(question, filling), turned))
     return list(made.values())
 
 
@@ -123,7 +127,7 @@ def queries(known: list[Fact], count: int, *, seed: int = SEED, part: PartName =
         for question in filter(None, (fact.question, fact.turned)):
             answers.setdefault(question, []).append(index)
     asked = list(answers)
-    texts: Texts | Fresh = FRESH[known[0].language] if part == "fresh" else _TEXTS[known[0].language]
+    texts = _WRITTEN_SINCE[part][known[0].language] if part in _WRITTEN_SINCE else _TEXTS[known[0].language]
     made = []
     for number in range(count):
         if number % 2 == 0:
@@ -159,13 +163,13 @@ def pairs(language: str, count: int, *, seed: int = SEED, part: PairsName = "ope
         kind = "none" if number % 2 else KINDS[number // 2 % len(KINDS)]
         older, newer = rng.choice(by_kind[kind])
         filling = _values(rng, _TEXTS[language], chosen)
-        made.append(Pair(_fill(older, filling), _fill(newer, filling), None if kind == "none" else kind, language))
+        made.append(Pair(fill(older, filling), fill(newer, filling), None if kind == "none" else kind, language))
     return made
 
 
 def _part(language: str, part: PartName) -> Part:
-    if part == "fresh":
-        return FRESH[language].part
+    if part in _WRITTEN_SINCE:
+        return _WRITTEN_SINCE[part][language].part
     return _TEXTS[language].held if part == "held" else _TEXTS[language].opened
 
 
@@ -207,7 +211,16 @@ def _values(rng: Random, texts: Texts, chosen: Part) -> dict[str, str]:
     return filling
 
 
-def _fill(template: str, filling: dict[str, str]) -> str:
+def names(language: str, slot: str) -> tuple[str, ...]:
+    """All names of a language that fill a slot, of every part."""
+    texts = _TEXTS[language]
+    parts = [texts.opened, texts.held, *(written[language].part for written in _WRITTEN_SINCE.values())]
+    return tuple(dict.fromkeys(name for part in parts for name in part.names[slot]))
+
+
+def fill(template: str, filling: dict[str, str]) -> str:
+    """A template with its slots filled, and the Korean particles behind them in the form that fits."""
+
     def value(match: re.Match[str]) -> str:
         name = filling[match.group(1)]
         return name + (_particle(name, match.group(2)) if match.group(2) else "")

@@ -67,9 +67,11 @@ class OurStore:
         self.db.search.index.catch_up()
 
     def search(self, query: str, *, newest: bool) -> int:
-        """Search with the defaults."""
+        """Search with the defaults, and read what a program would show of each hit."""
         order = {"sort": "newest"} if newest else {}
-        return len(self.db.search.messages(query, limit=20, **order))
+        hits = self.db.search.messages(query, limit=20, **order)
+        shown = [(hit.snippet, hit.created_at, [(one.role, one.text) for one in hit.context]) for hit in hits]
+        return len(shown)
 
     def recent(self) -> int:
         """The list and the preview of each row, which the peer's list holds too."""

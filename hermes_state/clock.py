@@ -9,6 +9,10 @@ from hermes_state.errors import InvalidValue
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+# Until the year 2106 a float of seconds is less than a quarter of a microsecond off, so rounding gives the very
+# microsecond back, at half the cost of adding a timedelta.
+_EXACT_BELOW_US = 2**32 * 1_000_000
+_from_timestamp = datetime.fromtimestamp
 # Instants a datetime can hold, in microseconds: year 1 to year 9999.
 MIN_US = (datetime.min.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 MAX_US = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
@@ -32,7 +36,9 @@ def to_us(instant: datetime) -> int:
 
 def from_us(microseconds: int) -> datetime:
     """The aware UTC datetime of an instant in microseconds since 1970 UTC."""
-    return EPOCH + timedelta(0, 0, microseconds)  # by keyword it takes half as long again
+    if 0 <= microseconds < _EXACT_BELOW_US:
+        return _from_timestamp(microseconds / 1_000_000, UTC)
+    return EPOCH + timedelta(0, 0, microseconds)
 
 
 def from_us_or_none(microseconds: int | None) -> datetime | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -49,6 +48,7 @@ COLUMN_FIELDS = (
     "tool_calls",
     "platform_message_id",
 )
+_read_json = json.JSONDecoder().raw_decode
 # Columns of `messages` with texts that may be long.
 PACKED_COLUMNS = ("content", "tool_calls", "details")
 _DETAIL_SET = frozenset((*DETAIL_FIELDS, "extras"))
@@ -108,10 +108,20 @@ def from_json(stored: str | bytes | None) -> Any:
     """
     if stored is None:
         return None
+    text = unpack(stored)
     try:
-        return json.loads(unpack(stored))
+        return _loads(text)
     except ValueError as error:
         raise StoreDamaged(f"stored JSON can't be read back: {error}", hint=_HINT) from error
+
+
+def _loads(text: str) -> Any:
+    """As `json.loads`, without its look for a byte order mark and for blanks, neither of which we write."""
+    try:
+        value, end = _read_json(text)
+    except json.JSONDecodeError:
+        end = -1
+    return value if end == len(text) else json.loads(text)
 
 
 _HINT = "`hermes-state db check` tells more, `db recover` salvages"
@@ -276,14 +286,18 @@ def searchable_text(content: str | bytes | None, content_format: int | None, too
     read back has no words: a damaged message must not keep the others from being found; `db check` reports it.
     """
     text = ""
-    with suppress(StoreDamaged):
+    try:
         if content_format is not None:
             text = "\n".join(_texts(from_json(content)))
         elif content:
-            text = unpack(content)
+            text = content if isinstance(content, str) else unpack(content)
+    except StoreDamaged:
+        text = ""
     if tool_calls:
-        with suppress(StoreDamaged):
+        try:
             text = "\n".join((text, *_call_texts(from_json(tool_calls))))
+        except StoreDamaged:
+            return text
     return text
 
 
@@ -338,13 +352,18 @@ _DATA_KEYS = frozenset(
 )
 
 
+# What of a call somebody would search for.
+_CALL_KEYS = ("name", "arguments", "input")
+
+
 def _call_texts(calls: Any) -> list[str]:
     """Function names and arguments; ids and type names are left out."""
     texts: list[str] = []
     for call in calls if isinstance(calls, list) else [calls]:
         function = call.get("function", call) if isinstance(call, dict) else call
         if isinstance(function, dict):
-            texts += [str(function[key]) for key in ("name", "arguments", "input") if function.get(key)]
+            said = map(function.get, _CALL_KEYS)
+            texts += [value if isinstance(value, str) else str(value) for value in said if value]
         elif function:
             texts.append(str(function))
     return texts

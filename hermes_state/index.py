@@ -17,14 +17,15 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import DBAPIError
 
 from hermes_state import index_zones
-from hermes_state.codec import searchable_text
 from hermes_state.engine import fts
+from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import result_code
 from hermes_state.engine.lookups import rows
 from hermes_state.errors import HermesStateError, InvalidValue, StoreBusy, StoreDamaged
+from hermes_state.index_worker import WORTH_MESSAGES, IndexWorker, Prepared, Row, columns_of, prepare
 from hermes_state.indexer import Indexer
 from hermes_state.schema import messages, store_state
-from hermes_state.text import SEGMENTATION, index_text, segment
+from hermes_state.text import SEGMENTATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ _MERGES_PER_BATCH = 3
 _CORRUPT = 11
 
 _m, _state = messages.c, store_state.c
-_COLUMNS = (_m.id, _m.created_at, _m.content, _m.content_format, _m.tool_calls)
+_COLUMNS = tuple(_m[name] for name in Row._fields)
 _STATE = (
     "SELECT indexed_through, segmentation, rebuild_from, coalesce((SELECT max(id) FROM messages), 0),"
     " coalesce((SELECT min(id) FROM messages), 0) FROM store_state"
@@ -64,6 +65,11 @@ class Mark(NamedTuple):
         return self.newest - self.oldest + 1
 
     @property
+    def waiting(self) -> int:
+        """How many messages are not in the index, at most."""
+        return self.newest - max(self.indexed_through, self.oldest - 1)
+
+    @property
     def is_usable(self) -> bool:
         """Whether the index may be asked: there is one, and it was built by these rules or by newer ones."""
         return self.segmentation is not None and _rules(self.segmentation) >= _OUR_RULES
@@ -75,10 +81,11 @@ class Mark(NamedTuple):
 
 
 class _Batch(NamedTuple):
+    """Messages to add to an index that stands at `mark`, which then holds all up to the id `last`."""
+
     mark: Mark
     last: int
-    rows: Sequence[Any]
-    documents: list[fts.Document]
+    prepared: Prepared
 
 
 def mark(connection: Connection) -> Mark:
@@ -88,7 +95,7 @@ def mark(connection: Connection) -> Mark:
 
 def document(row: Any) -> fts.Document | None:
     """A stored message as the index has it; None for one with nothing to find."""
-    words, grams = index_text(segment(searchable_text(row.content, row.content_format, row.tool_calls)))
+    words, grams = columns_of(row)
     return fts.Document(row.id, words, grams) if words or grams else None
 
 
@@ -111,6 +118,14 @@ def forget(connection: Connection, gone: Sequence[Any]) -> None:
         if not is_index_fault(error):
             raise
         connection.execute(update(store_state).values(segmentation=None))
+
+
+def begin(connection: Connection, *, is_rebuild: bool) -> None:
+    """Make an empty index, in a store that has none."""
+    fts.tokens_in(connection).create(connection)
+    index_zones.clear(connection)
+    values = {"indexed_through": 0, "segmentation": SEGMENTATION, "rebuild_from": 0 if is_rebuild else None}
+    connection.execute(update(store_state).values(**values))
 
 
 def is_index_fault(error: BaseException) -> bool:
@@ -197,12 +212,20 @@ class MessageIndex:
         self, deadline: float | None, lock_budget_s: float | None, progress: Callable[[int, int], object] | None
     ) -> bool:
         has_started_over = False
+        may_have_help = deadline is None and self._engine.dialect == "sqlite"
         while True:
-            batch = self._next_batch()
-            if batch is None:
-                return True
+            batch = None
+            stand = self.mark()
+            with_help = may_have_help and stand.is_usable and stand.waiting >= WORTH_MESSAGES
+            if not with_help:
+                batch = self._next_batch()
+                if batch is None:
+                    return True
             try:
-                self._step(batch, lock_budget_s, progress)
+                if batch is None:
+                    may_have_help = self._add_with_help(stand, lock_budget_s, progress)
+                else:
+                    self._step(batch, lock_budget_s, progress)
             except HermesStateError as error:
                 if has_started_over or not is_index_fault(error):  # it is not the index, or not only
                     raise
@@ -211,37 +234,57 @@ class MessageIndex:
             if deadline is not None and time.monotonic() >= deadline:
                 return self.mark().is_current
 
+    def _add_with_help(
+        self, stand: Mark, lock_budget_s: float | None, progress: Callable[[int, int], object] | None
+    ) -> bool:
+        """Add what another process segments. What it leaves is for the caller; False when asking again is no use."""
+        added = 0
+        with IndexWorker.start() as worker:
+            ahead = worker.prepared(
+                self._engine.path,
+                newest_driver().module.__name__,
+                after=stand.indexed_through,
+                messages=BATCH_MESSAGES,
+                chars=BATCH_CHARS,
+            )
+            for prepared in ahead:
+                batch = _Batch(stand, prepared.times[-1][0], prepared)
+                if not self._add(batch, lock_budget_s):
+                    break
+                added += 1
+                stand = self._after(batch, lock_budget_s, progress)
+            return worker.is_usable and added > 0
+
+    def _after(self, batch: _Batch, lock_budget_s: float | None, progress: Callable[[int, int], object] | None) -> Mark:
+        """What follows on a batch that was added; where the index stands then."""
+        self.merge(steps=_MERGES_PER_BATCH, lock_budget_s=lock_budget_s)
+        if progress is not None:
+            progress(batch.last, batch.mark.newest)
+        return batch.mark._replace(indexed_through=batch.last)
+
     def _step(self, batch: _Batch, lock_budget_s: float | None, progress: Callable[[int, int], object] | None) -> None:
         if not batch.mark.is_usable:
             self._start_over(lock_budget_s, is_rebuild=batch.mark.segmentation is not None)
         elif self._add(batch, lock_budget_s):
-            self.merge(steps=_MERGES_PER_BATCH, lock_budget_s=lock_budget_s)
-            if progress is not None:
-                progress(batch.last, batch.mark.newest)
+            self._after(batch, lock_budget_s, progress)
 
     def _next_batch(self) -> _Batch | None:
         """The next messages to add, segmented; None when all are in and no rebuild waits to be called done."""
         with self._engine.read() as connection:
             stand = mark(connection)
             if not stand.is_usable:
-                return _Batch(stand, 0, (), [])
+                return _Batch(stand, 0, Prepared([], [], 0))
             if stand.is_current and stand.rebuild_from is None:
                 return None
             query = select(*_COLUMNS).where(_m.id > stand.indexed_through).order_by(_m.id).limit(BATCH_MESSAGES)
             some = connection.execute(query).fetchall()
-        documents: list[fts.Document] = []
-        taken = chars = 0
-        for row in some:
-            taken += 1
-            if found := document(row):
-                documents.append(found)
-                chars += len(found.words) + len(found.grams)
-            if chars >= BATCH_CHARS:
-                break
-        last = some[taken - 1].id if taken < len(some) else max(stand.newest, stand.indexed_through)
-        if taken == len(some) == BATCH_MESSAGES:
-            last = some[-1].id
-        return _Batch(stand, last, some[:taken], documents)
+        prepared = prepare(some, BATCH_CHARS)
+        taken = len(prepared.times)
+        if taken < len(some) or taken == BATCH_MESSAGES:
+            last = prepared.times[-1][0]
+        else:
+            last = max(stand.newest, stand.indexed_through)
+        return _Batch(stand, last, prepared)
 
     def _add(self, batch: _Batch, lock_budget_s: float | None) -> bool:
         """Write one batch; False when the store has moved on since it was read, so that it must be read again."""
@@ -250,10 +293,10 @@ class MessageIndex:
             if stand.indexed_through != batch.mark.indexed_through or stand.segmentation != batch.mark.segmentation:
                 return False
             span = _m.id.between(stand.indexed_through + 1, batch.last)
-            if connection.execute(select(func.count()).where(span)).scalar_one() != len(batch.rows):
+            if connection.execute(select(func.count()).where(span)).scalar_one() != len(batch.prepared.times):
                 return False  # some were deleted meanwhile, and must not get in
-            fts.tokens_in(connection).insert(connection, batch.documents)
-            index_zones.extend(connection, [(row.id, row.created_at) for row in batch.rows])
+            fts.tokens_in(connection).insert(connection, list(map(fts.Document._make, batch.prepared.documents)))
+            index_zones.extend(connection, batch.prepared.times)
             rebuilt = None if stand.rebuild_from is None or batch.last >= stand.newest else batch.last
             connection.execute(update(store_state).values(indexed_through=batch.last, rebuild_from=rebuilt))
         return True
@@ -280,19 +323,12 @@ class MessageIndex:
         try:
             with self._engine.write(budget_s=lock_budget_s) as connection:
                 fts.tokens_in(connection).drop(connection)
-                self._begin(connection, is_rebuild=is_rebuild)
+                begin(connection, is_rebuild=is_rebuild)
         except StoreDamaged:
             with self._engine.write(budget_s=lock_budget_s) as connection:
                 fts.tokens_in(connection).forsake(connection)
             with self._engine.write(budget_s=lock_budget_s) as connection:
-                self._begin(connection, is_rebuild=True)
-
-    @staticmethod
-    def _begin(connection: Connection, *, is_rebuild: bool) -> None:
-        fts.tokens_in(connection).create(connection)
-        index_zones.clear(connection)
-        values = {"indexed_through": 0, "segmentation": SEGMENTATION, "rebuild_from": 0 if is_rebuild else None}
-        connection.execute(update(store_state).values(**values))
+                begin(connection, is_rebuild=True)
 
     def report_damage(self, error: HermesStateError, *, lock_budget_s: float | None = None) -> None:
         """A statement on the index failed: start it anew. The messages are canonical, the index is not.

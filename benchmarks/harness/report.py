@@ -63,6 +63,7 @@ METHOD = """\
   import behind its dashboard. The bar compares *stored /s*, as for appends and turns (where the index follows, too),
   with the peer's append, its only other way in.
 * A query is never asked twice in the same form (blanks at its end differ), so no cache of parsed queries shortens it.
+* Our side reads the snippet and the context of each hit, as a program that shows them does.
 * A question is matched by any of its words by us, and by all of its words by the peer, which finds nothing: those two
   figures are not the same work.
 * Text is UTF-8 of message content and tool calls; disk is database and write-ahead log after closing.

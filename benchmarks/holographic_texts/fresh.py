@@ -1,6 +1,8 @@
-"""A third part of each language, written after the other two had been looked at, and before recall was mended by them.
+"""A third part of each language, written when the other two had been looked at, before recall was mended by them.
 
-Its names, sentences, small talk and strangers are in neither of the others; its failures were not looked at.
+Its names, sentences, small talk and strangers are in neither of the others. Its failures were looked at when they had
+been measured once; `later` was written then, and looked at in its turn, and then `sealed`, of which only the failures
+in Chinese were looked at.
 """
 # ruff: noqa: E501 - a sentence stays on its line
 

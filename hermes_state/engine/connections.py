@@ -72,7 +72,8 @@ class Connections:
 
 def driver_of(connection: Connection) -> Any:
     """The driver's own connection."""
-    return connection.connection.driver_connection
+    # `driver_connection` says the same through four properties, of drivers that are not asynchronous.
+    return connection.connection.dbapi_connection
 
 
 def _discard(connection: Connection) -> None:

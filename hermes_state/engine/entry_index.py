@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hermes_state.engine.sqlite_entries import SqliteEntries
-from hermes_state.text import index_text, segment
+from hermes_state.text import index_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     @classmethod
     def of(cls, key: int, text: str) -> Entry:
         """The entry of a text."""
-        return cls(key, *index_text(segment(text)))
+        return cls(key, *index_columns(text))
 
 
 class Entries(Protocol):

@@ -137,9 +137,17 @@ def translated(path: Path, waited_s: float = 0.0) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_driver_error(error) or isinstance(error, UnicodeEncodeError):
-            raise translate(error, path, waited_s) from error
+        translation = ours(error, path, waited_s)
+        if translation is not None:
+            raise translation from error
         raise
+
+
+def ours(error: BaseException, path: Path, waited_s: float = 0.0) -> HermesStateError | None:
+    """Our error for one of the driver on the database at `path`; None for any other."""
+    if is_driver_error(error) or isinstance(error, UnicodeEncodeError):
+        return translate(error, path, waited_s)
+    return None
 
 
 @contextmanager

@@ -47,27 +47,36 @@ class Gate:
     """Lets anybody in until it is shut; who shuts it can wait until the others inside are out."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._inside = 0
         self._shut = 0
         self._mine = _Depth()
 
     @contextmanager
     def passed(self) -> Iterator[None]:
-        """Be inside for a block. Who is inside already is let in again."""
-        with self._changed:
-            if not self._mine.depth:
-                self._changed.wait_for(lambda: not self._shut)
-            self._inside += 1
-        self._mine.depth += 1
+        """Be inside for a block."""
+        self.enter()
         try:
             yield
         finally:
-            self._mine.depth -= 1
-            with self._changed:
-                self._inside -= 1
-                if self._shut:
-                    self._changed.notify_all()
+            self.leave()
+
+    def enter(self) -> None:
+        """Go inside, until `leave`. Who is inside already is let in again."""
+        with self._lock:
+            if self._shut and not self._mine.depth:
+                self._changed.wait_for(lambda: not self._shut)
+            self._inside += 1
+        self._mine.depth += 1
+
+    def leave(self) -> None:
+        """Undo one `enter`."""
+        self._mine.depth -= 1
+        with self._lock:
+            self._inside -= 1
+            if self._shut:
+                self._changed.notify_all()
 
     def wait(self) -> None:
         """Come no further while it is shut, unless already inside."""

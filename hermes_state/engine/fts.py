@@ -6,6 +6,7 @@ takes messages in and out. It never ranks: that is `hermes_state.search.rank`.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -107,8 +108,11 @@ class MessageTokens(Protocol):
     ) -> list[tuple[int, int]]:
         """All messages of a span that meet a node and conditions: (id, created_at)."""
 
-    def words_beginning(self, connection: Connection, start: str, limit: int) -> list[str] | None:
-        """The words of the index that begin with some letters; None: more than the limit, or not worth asking."""
+    def spelled_out(self, connection: Connection, start: str) -> Sequence[tuple[str, bool]] | None:
+        """Cheaper words to ask for than a prefix: (word, whether longer words that begin so are meant too).
+
+        None: this database has no cheaper way.
+        """
 
     def lengths(self, connection: Connection, ids: Iterable[int]) -> dict[int, int]:
         """How many words each message has."""
@@ -128,7 +132,12 @@ class MessageTokens(Protocol):
 
 def tokens_in(connection: Connection) -> MessageTokens:
     """The index of the database that a connection leads to."""
-    if connection.dialect.name == "postgresql":
+    return _tokens_of(connection.dialect.name)
+
+
+@cache
+def _tokens_of(dialect: str) -> MessageTokens:
+    if dialect == "postgresql":
         from hermes_state.engine.postgres import index
 
         return index

@@ -12,6 +12,8 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hermes_state.engine.connections import driver_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 _PLACES = """
-SELECT m.id, m.session_pk, s.conversation_pk, m.position, m.role, s.source, m.created_at, m.state, m.tool_name,
-       s.delegated
+SELECT m.id, m.session_pk, s.conversation_pk, m.position, m.role, s.source, m.created_at, m.state, m.tool_name
 FROM {ids} JOIN messages AS m ON m.id = wanted.value JOIN sessions AS s ON s.pk = m.session_pk
+WHERE m.state <> 2
 """
+_PLACES_OF_PEOPLE = _PLACES + "AND NOT s.delegated"
 _TEXTS = """
 SELECT m.id, m.content, m.content_format, m.tool_calls
 FROM {ids} JOIN messages AS m ON m.id = wanted.value
@@ -33,22 +36,22 @@ SELECT s.pk, s.id, s.source, s.title, s.model, s.relation, s.archived, s.convers
        s.last_active_at, parent.id, tip.id, tip.title
 FROM {ids} JOIN sessions AS s ON s.pk = wanted.value
      LEFT JOIN sessions AS parent ON parent.pk = s.parent_pk
-     LEFT JOIN sessions AS tip ON tip.conversation_pk = s.conversation_pk AND tip.is_tip
+     LEFT JOIN sessions AS tip ON NOT s.is_tip AND tip.conversation_pk = s.conversation_pk AND tip.is_tip
 """
 _AROUND = """
-SELECT hit.id, m.position - hit.position, m.state, m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls
+SELECT hit.id, m.position - hit.position, m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls
 FROM {ids} JOIN messages AS hit ON hit.id = wanted.value
      JOIN messages AS m ON m.session_pk = hit.session_pk
           AND m.position BETWEEN hit.position - {mark} AND hit.position + {mark}
-WHERE m.id <> hit.id ORDER BY hit.id, m.position
+WHERE m.id <> hit.id AND m.state <> 2
 """
 _BEFORE = """
 SELECT m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls FROM messages AS m
-WHERE m.session_pk = {mark} AND m.position < {mark} AND m.state <> 2 ORDER BY m.position DESC LIMIT {mark}
+WHERE m.session_pk = {mark} AND m.position < {mark} AND m.state <> 2 ORDER BY m.position DESC LIMIT {mark} + 0
 """
 _AFTER = """
 SELECT m.id, m.role, m.created_at, m.content, m.content_format, m.tool_calls FROM messages AS m
-WHERE m.session_pk = {mark} AND m.position > {mark} AND m.state <> 2 ORDER BY m.position LIMIT {mark}
+WHERE m.session_pk = {mark} AND m.position > {mark} AND m.state <> 2 ORDER BY m.position LIMIT {mark} + 0
 """
 
 
@@ -66,8 +69,7 @@ _POSTGRESQL = _Form("unnest(%s::bigint[]) AS wanted (value)", "%s", list)
 
 def rows(connection: Connection, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
     """The rows of one statement, straight from the driver."""
-    driver: Any = connection.connection.driver_connection
-    found: list[Row] = driver.execute(statement, parameters).fetchall()
+    found: list[Row] = driver_of(connection).execute(statement, parameters).fetchall()
     return found
 
 
@@ -89,9 +91,13 @@ def _ask_of(connection: Connection, statement: str, ids: Iterable[int], *further
     return rows(connection, _written(statement, form), (form.given(ids), *further))
 
 
-def places(connection: Connection, ids: Iterable[int]) -> list[Row]:
-    """Where messages stand; the columns are those of `_PLACES`."""
-    return _ask_of(connection, _PLACES, ids)
+def places(connection: Connection, ids: Iterable[int], *, with_delegated: bool) -> list[Row]:
+    """Where messages stand that were not taken back; the columns are those of `_PLACES`.
+
+    Args:
+        with_delegated: Also those in the sessions of delegates.
+    """
+    return _ask_of(connection, _PLACES if with_delegated else _PLACES_OF_PEOPLE, ids)
 
 
 def texts(connection: Connection, ids: Iterable[int]) -> list[Row]:
@@ -100,16 +106,19 @@ def texts(connection: Connection, ids: Iterable[int]) -> list[Row]:
 
 
 def sessions(connection: Connection, pks: Iterable[int]) -> list[Row]:
-    """Sessions with their parent's id and the id and title of the session to resume; columns as in `_SESSIONS`."""
+    """Sessions with their parent's id; columns as in `_SESSIONS`.
+
+    The last two are the id and the title of the session to resume where that is another one.
+    """
     return _ask_of(connection, _SESSIONS, pks)
 
 
 def around(connection: Connection, ids: Iterable[int], distance: int) -> list[Row]:
-    """The messages in the places around others, in order, in whatever state.
+    """The messages in the places around others, in no order, without those that were taken back.
 
     Returns:
-        (id, offset in places, state, id, role, created_at, content, content_format, tool_calls); the first id is that
-        of the message in the middle.
+        (id, offset in places, id, role, created_at, content, content_format, tool_calls); the first id is that of the
+        message in the middle.
     """
     return _ask_of(connection, _AROUND, ids, distance, distance)
 

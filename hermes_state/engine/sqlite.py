@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.pool import NullPool
 
-from hermes_state.engine import access, forks
+from hermes_state.engine import access, beginnings, forks
 from hermes_state.engine.appender import Appender
-from hermes_state.engine.connections import Connections, driver_of
+from hermes_state.engine.connections import Connections
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
 from hermes_state.engine.log_length import LogLength
+from hermes_state.engine.snapshots import READER_BUSY_MS, Snapshot
 from hermes_state.engine.turns import Turns
 from hermes_state.engine.waiting import retry_while_busy
 from hermes_state.errors import HandleUnusable, ReadOnlyStore, StoreBusy, StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -41,8 +43,6 @@ _CHECKPOINT_PAGES = 2000
 _CACHE_KIB = 16 * 1024
 # Reading connections kept open between snapshots at most.
 _READERS_KEPT = 8
-# WAL index recovery after a crash is the only thing a reader ever waits for.
-_READER_BUSY_MS = 10_000
 # What a large transaction made of the WAL is given back at the next reset of the WAL, in bytes.
 _WAL_KEPT_BYTES = 10_000_000
 # How often appends look whether the path still names the open file, in seconds: a stat costs as much as 1 % of them.
@@ -91,7 +91,7 @@ class SqliteEngine:
         access.make_sure_it_exists(path, read_only=read_only)
         self._frozen = read_only and access.is_frozen(path)
         self._sqlalchemy = self._make_sqlalchemy_engine()
-        self._readers = Connections(self._sqlalchemy.connect, kept=_READERS_KEPT)
+        self._readers = Connections(self._connect_reader, kept=_READERS_KEPT)
         forks.watch(self)
 
     @property
@@ -140,9 +140,14 @@ class SqliteEngine:
             raise
         return connection
 
+    def _connect_reader(self) -> Connection:
+        connection = self._sqlalchemy.connect()
+        beginnings.prepare(connection)
+        return connection
+
     def _configure(self, connection: Any) -> None:
         run = connection.execute
-        run(f"PRAGMA busy_timeout={_READER_BUSY_MS}")
+        run(f"PRAGMA busy_timeout={READER_BUSY_MS}")
         if not self.read_only and run("PRAGMA journal_mode").fetchone()[0] != "wal":
             run("PRAGMA journal_mode=WAL")
         run(f"PRAGMA synchronous={'NORMAL' if self.synchronous == 'NORMAL' else 'FULL'}")
@@ -155,25 +160,17 @@ class SqliteEngine:
 
     # --- transactions ------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> AbstractContextManager[Connection]:
         """A snapshot of the store: all statements of the block see the same state, whatever others write.
 
         Inside `write()` of the same thread it is that transaction, so that it sees its own changes.
         """
         self._check_usable()
         if self._transaction_thread == threading.get_ident() and self._writer is not None:
-            yield self._writer
-            return
+            return nullcontext(self._writer)
         if self._frozen:
             access.make_sure_it_still_is(self.path)
-        with self._gate.passed(), translated(self.path, _READER_BUSY_MS / 1000):
-            connection, generation = self._readers.take()
-            try:
-                driver_of(connection).execute("BEGIN")
-                yield connection
-            finally:
-                self._readers.give_back(connection, generation)
+        return Snapshot(self._readers, self._gate, self.path)
 
     @contextmanager
     def write(self, *, budget_s: float | None = None) -> Iterator[Connection]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import column, select, table
 
+from hermes_state.engine.beginnings import beginnings
 from hermes_state.engine.fts import MAX_ID, Document, Totals
 from hermes_state.engine.lookups import rows
 from hermes_state.engine.match import match_expression
@@ -25,13 +26,20 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
+    from hermes_state.engine.beginnings import Beginning
     from hermes_state.text.query import Node
 
+# In a smaller index FTS5 merges the lists of all words with a prefix sooner than it says which words these are. More
+# letters than so many are mostly few messages, and worth that only in an index that is large.
+SPELL_OUT_FROM, SPELL_OUT_ALL_FROM = 10_000, 150_000
+SHORT_PREFIX = 4
 # Pages of the index merged by one `merge`: some 10 ms of CPU under the write lock.
 MERGE_PAGES = 128
 # FTS5 would merge by itself inside some insert, as much as it finds, under the write lock. It is told not to: the
 # indexer merges in bounded steps. 0 is off; 'crisismerge' can't be off, so it is put beyond reach.
 _AUTOMERGE, _CRISISMERGE = 0, 1_000
+# Bytes gathered in memory before they become a segment: FTS5's own default, and more than anybody inserts at once.
+_GATHER, _GATHER_ALL = 2**20, 2**30
 
 _CREATE = "CREATE VIRTUAL TABLE message_index USING fts5(words, grams, content='', " + FTS5_TOKENIZE + ")"
 _EXISTS = "SELECT count(*) FROM sqlite_master WHERE name = 'message_index'"
@@ -39,16 +47,14 @@ _COMMAND = "INSERT INTO message_index (message_index, rank) VALUES (?, ?)"
 _PLAIN_COMMAND = "INSERT INTO message_index (message_index) VALUES (?)"
 _INSERT = "INSERT INTO message_index (rowid, words, grams) VALUES (?, ?, ?)"
 _DELETE = "INSERT INTO message_index (message_index, rowid, words, grams) VALUES ('delete', ?, ?, ?)"
-_NEWEST = (
-    "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
+# `+ 0`: a bare parameter as a limit is looked at when a statement is planned, so that each call would plan it anew.
+_OLDEST = (
+    "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ? + 0"
 )
-_OLDEST = "SELECT rowid FROM message_index WHERE message_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
+_NEWEST = _OLDEST.replace("ORDER BY rowid", "ORDER BY rowid DESC")
 _LENGTHS = "SELECT d.id, d.sz FROM json_each(?) AS wanted JOIN message_index_docsize AS d ON d.id = wanted.value"
 # https://www.sqlite.org/fts5.html#the_data_table_idx_and_data_: record 1 holds the row count and each column's tokens.
 _AVERAGES = "SELECT block FROM message_index_data WHERE id = 1"
-# Each place of each word is a row of such a table; it is asked for the first word from somewhere on, which is one seek.
-_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_words USING fts5vocab(main, message_index, instance)"
-_NEXT_WORD = "SELECT term FROM temp.message_words WHERE term >= ? LIMIT 1"
 _INDEXED_IDS = "SELECT id, sz FROM message_index_docsize WHERE id BETWEEN ? AND ? ORDER BY id"
 
 _STRANGERS = (
@@ -105,7 +111,12 @@ def forsake(connection: Connection) -> None:
 def insert(connection: Connection, documents: Sequence[Document]) -> None:
     """Add messages that the index does not have, in the order of their ids."""
     if documents:
-        connection.exec_driver_sql(_INSERT, [tuple(document) for document in documents])
+        connection.exec_driver_sql(_INSERT, list(map(tuple, documents)))
+
+
+def gather(connection: Connection, *, much: bool) -> None:
+    """Whether FTS5 gathers what is inserted until the transaction ends, or a megabyte of it, before it is written."""
+    connection.exec_driver_sql(_COMMAND, ("hashsize", _GATHER_ALL if much else _GATHER))
 
 
 def delete(connection: Connection, documents: Sequence[Document]) -> None:
@@ -173,23 +184,11 @@ def _joined(
     )
 
 
-def words_beginning(connection: Connection, start: str, limit: int) -> list[str] | None:
-    """The words of the index that begin with some letters; None when there are more than the limit.
-
-    FTS5 answers a prefix by merging the lists of all these words, all of them to their ends, before it gives the first
-    match. Asked for the words by name it reads only what is wanted.
-    """
-    rows(connection, _VOCABULARY)
-    words: list[str] = []
-    place = start
-    while len(words) <= limit:
-        found = rows(connection, _NEXT_WORD, (place,))
-        if not found or not found[0][0].startswith(start):
-            return words
-        words.append(found[0][0])
-        # Sorts behind the word itself and before all longer ones: no token has so low a character.
-        place = f"{found[0][0]}!"
-    return None
+def spelled_out(connection: Connection, start: str) -> list[Beginning] | None:
+    """Words and longer prefixes that together are all words with this beginning, at less cost; None: there are none."""
+    documents = totals(connection).documents
+    is_worth_it = documents >= (SPELL_OUT_FROM if len(start) <= SHORT_PREFIX else SPELL_OUT_ALL_FROM)
+    return beginnings(connection, start, documents) if is_worth_it else None
 
 
 def lengths(connection: Connection, ids: Iterable[int]) -> dict[int, int]:

@@ -402,7 +402,7 @@ def _described(copy: databases.Copy) -> dict[str, Any]:
         "kind": copy.kind.value,
         "schema": copy.schema,
         "rows": copy.rows,
-        "indexes": "left-out" if copy.left_out else "kept",
+        "indexes": databases.LEFT_OUT if copy.left_out else databases.KEPT,
         "left_out": list(copy.left_out),
         "rebuild": [index.as_dict() for index in copy.indexes],
         **({"damage": copy.damage} if copy.damage else {}),

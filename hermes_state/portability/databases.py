@@ -40,6 +40,10 @@ _FORGET_OUR_INDEX = {
 }
 
 
+# What a manifest says of a database's indexes.
+LEFT_OUT, KEPT = "left-out", "kept"
+
+
 class Kind(StrEnum):
     """Whose database it is."""
 

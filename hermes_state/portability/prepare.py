@@ -13,8 +13,10 @@ from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import translated
 from hermes_state.errors import StoreDamaged
 from hermes_state.index import MessageIndex
+from hermes_state.index_build import build_unshared
+from hermes_state.index_worker import WORTH_MESSAGES
 from hermes_state.migrate import SNAPSHOT_DIR
-from hermes_state.portability.databases import MAGIC, Kind, check, kind_of, reading
+from hermes_state.portability.databases import LEFT_OUT, MAGIC, Kind, check, kind_of, reading
 from hermes_state.portability.derived import DerivedIndex, PlainIndex, from_dict
 from hermes_state.portability.relocate import Map, Moved, relocate_database
 from hermes_state.portability.tables import schema_of, uri
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_state.engine import Engine
+    from hermes_state.index_worker import IndexWorker
 
 
 def databases_in(root: Path) -> Iterator[Path]:
@@ -37,8 +40,27 @@ def databases_in(root: Path) -> Iterator[Path]:
                     yield path
 
 
+def has_much_to_index(described: Mapping[str, Any]) -> bool:
+    """Whether a second process is worth starting for what an archive says of its databases, which may be anything."""
+    return any(map(_has_much, described.values()))
+
+
+def _has_much(about: Any) -> bool:
+    if not isinstance(about, dict) or about.get("kind") != Kind.OURS or about.get("indexes") != LEFT_OUT:
+        return False
+    rows = about.get("rows")
+    messages = rows.get("messages") if isinstance(rows, dict) else None
+    return isinstance(messages, int) and messages >= WORTH_MESSAGES
+
+
 def prepare(
-    root: Path, described: Mapping[str, Any], prefixes: Map, *, tell: Callable[[str], None], indexes: bool = True
+    root: Path,
+    described: Mapping[str, Any],
+    prefixes: Map,
+    *,
+    tell: Callable[[str], None],
+    indexes: bool = True,
+    worker: IndexWorker | None = None,
 ) -> tuple[list[Moved], list[str], list[str]]:
     """Check, relocate, migrate and index every database of a home that is being built.
 
@@ -46,6 +68,7 @@ def prepare(
         described: of the archive: by path in the home, what the manifest says of a database.
         tell: is told what is being done.
         indexes: build those of our stores; False: whoever asked for the home does without, or builds them.
+        worker: helps to build them, if it was started already.
 
     Returns:
         The columns that were relocated; the databases that are ready; those that were damaged when they were backed up.
@@ -68,7 +91,14 @@ def prepare(
         ready.append(name)
         tell(f"preparing {name}")
         moved += relocate_database(path, name, prefixes)
-        _complete(path, about, tell, indexes=indexes)
+        kind = _kind(path)
+        if kind is not Kind.OURS:
+            _complete_other(path, about, tell)
+            continue
+        _bring_up_to_date(path)
+        if indexes:
+            tell(f"building the indexes of {name}")
+            build_unshared(path, worker)
     return moved, ready, damaged
 
 
@@ -90,25 +120,25 @@ def _is_sound(path: Path, name: str, *, known: bool) -> bool:
     return not damage
 
 
-def _complete(path: Path, about: Mapping[str, Any], tell: Callable[[str], None], *, indexes: bool) -> None:
+def _kind(path: Path) -> Kind:
     with reading(path) as connection:
-        kind = kind_of(schema_of(connection))
-    if kind is Kind.OURS:
-        _complete_ours(path, indexes=indexes)
-        return
+        return kind_of(schema_of(connection))
+
+
+def _complete_other(path: Path, about: Mapping[str, Any], tell: Callable[[str], None]) -> None:
     left_out = [from_dict(index) for index in about.get("rebuild", ())]
     if left_out:
         tell(f"building the indexes of {path.name}")
         _rebuild(path, left_out)
 
 
-def _complete_ours(path: Path, *, indexes: bool) -> None:
-    """Bring our store to this version's schema and its index up to date."""
+def _bring_up_to_date(path: Path) -> None:
+    """Bring our store to this version's schema, and the small index of its memories up to date."""
     snapshots = path.parent / SNAPSHOT_DIR
     had_snapshots = snapshots.exists()
     with SessionDB.open(path, synchronous="NORMAL") as db:
-        if indexes:
-            complete_indexes(db.engine)
+        if db.index.is_available:
+            _index_memories(db.engine)
     path.with_name(f"{path.name}.lock").unlink(missing_ok=True)  # nobody else ever had this file open
     if not had_snapshots and snapshots.exists():  # of before the migration: the archive is just that
         shutil.rmtree(snapshots)
@@ -120,6 +150,10 @@ def complete_indexes(engine: Engine) -> None:
     if not index.is_available:
         return
     index.catch_up()
+    _index_memories(engine)
+
+
+def _index_memories(engine: Engine) -> None:
     with engine.write() as connection:
         if connection.execute(select(memories.c.pk).limit(1)).first() is not None:
             memory_index.catch_up(connection)

@@ -10,13 +10,14 @@ import errno
 import os
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.atomic import short_name
 from hermes_state.errors import DiskFull, HermesStateError, HomeInUse, NotFound
+from hermes_state.index_worker import IndexWorker
 from hermes_state.portability import hints, prepare, swap, target, units
 from hermes_state.portability.build import Builder, Built
 from hermes_state.portability.databases import SIDECARS, is_open_elsewhere
@@ -169,7 +170,7 @@ class Restoring:
         with tempfile.TemporaryDirectory(prefix="hermes-state-plan-") as folder:
             journal = Journal(stage=Path(folder), home=self.home)
             journal.new.mkdir()
-            result = self.build(journal, writes=target.is_settings)
+            result = self.build(journal, writes=target.is_settings, indexes=False)
             stored = [hint for hint in self._hints(result.source) if hint.is_stored]
             result.moved += hints.moved(stored, self._prefixes(result.source))
         if self.home.is_dir():
@@ -218,35 +219,48 @@ class Restoring:
         self, journal: Journal, writes: Callable[[str], bool] = lambda _: True, *, indexes: bool = True
     ) -> Restored:
         """Build the new home in a stage, and prepare it."""
-        with open_any(self.archive, keys=self.keys, limits=self.limits) as source:
-            prefixes = self._prefixes(source)
-            refuse = self._external_refusal(source)
-            builder = Builder(journal, self.selection, prefixes, refuse_external=refuse, writes=writes)
-            for entry, content in source.members():
-                builder.take(entry, content)
-                self._tell(f"reading {entry.name}", source.position(), source.size)
-            reached("read")
-        built = builder.built
-        if not self.selection.is_all and not built.files and not built.links:
-            wanted = ", ".join(self.asked.only)
-            raise NotFound(f"{self.archive} has nothing of {wanted}", hint="`hermes-state list` shows what it has")
-        result = Restored(
-            home=self.home, source=source, built=built, databases=source.databases, secrets=source.secrets
-        )
-        moved, result.prepared, result.damaged = prepare.prepare(
-            journal.new,
-            source.databases,
-            prefixes,
-            tell=lambda what: self._tell(what, source.size, source.size),
-            indexes=indexes,
-        )
+        with ExitStack() as helpers:
+            with open_any(self.archive, keys=self.keys, limits=self.limits) as source:
+                worker = self._helper(source, helpers) if indexes else None
+                prefixes = self._prefixes(source)
+                refuse = self._external_refusal(source)
+                builder = Builder(journal, self.selection, prefixes, refuse_external=refuse, writes=writes)
+                for entry, content in source.members():
+                    builder.take(entry, content)
+                    self._tell(f"reading {entry.name}", source.position(), source.size)
+                reached("read")
+            result = self._built(source, builder.built)
+            moved, result.prepared, result.damaged = prepare.prepare(
+                journal.new,
+                source.databases,
+                prefixes,
+                tell=lambda what: self._tell(what, source.size, source.size),
+                indexes=indexes,
+                worker=worker,
+            )
         builder.finish()
         relocation = relocate_files(journal.new, self.home, prefixes)
-        result.moved = [*built.moved, *relocation.moved, *moved]
+        result.moved = [*builder.built.moved, *relocation.moved, *moved]
         here = {path.name for path in journal.new.iterdir()}
         result.missing = [*relocation.missing, *hints.missing(self._hints(source), prefixes, self.home, here)]
         reached("built")
         return result
+
+    def _helper(self, source: Source, helpers: ExitStack) -> IndexWorker | None:
+        """A second process, which starts while the archive is read."""
+        wanted = {path: about for path, about in source.databases.items() if self.selection.takes(path)}
+        return helpers.enter_context(IndexWorker.start()) if prepare.has_much_to_index(wanted) else None
+
+    def _built(self, source: Source, built: Built) -> Restored:
+        """The result so far.
+
+        Raises:
+            NotFound: the archive has nothing of what was asked for.
+        """
+        if not self.selection.is_all and not built.files and not built.links:
+            wanted = ", ".join(self.asked.only)
+            raise NotFound(f"{self.archive} has nothing of {wanted}", hint="`hermes-state list` shows what it has")
+        return Restored(home=self.home, source=source, built=built, databases=source.databases, secrets=source.secrets)
 
     def _hints(self, source: Source) -> list[hints.Hint]:
         return [hint for hint in hints.of_manifest(source.facts) if self.selection.takes(hint.member)]

@@ -9,7 +9,7 @@ from hermes_state.errors import InvalidValue
 from hermes_state.search.conversations import by_first_message, present_conversations, rank_conversations
 from hermes_state.search.plan import together
 from hermes_state.search.present import present
-from hermes_state.search.ranking import Ranking, place, rank
+from hermes_state.search.ranking import PAGE, WIDE, Ranking, place, rank
 from hermes_state.search.records import ConversationHit, Hits, MessageHit
 from hermes_state.search.timeline import by_time, everything
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hermes_state.search.fusion import Ranker
     from hermes_state.search.plan import Plan
     from hermes_state.search.rank import Weights
-    from hermes_state.search.ranking import Corpus
+    from hermes_state.search.ranking import Corpus, Depth
     from hermes_state.search.scope import Scope
     from hermes_state.search.timeline import Dated
 
@@ -83,7 +83,7 @@ def conversation_answer(request: Request) -> Hits[ConversationHit]:
     """The page of conversations."""
     page, plan, connection = request.page, request.plan, request.corpus.connection
     if page.sort == "relevance" and plan.node is not None:
-        ranking, notes = _ranked(request, page.end)
+        ranking, notes = _ranked(request, page.end, WIDE)
         candidates = rank_conversations(connection, ranking, plan, request.scope)
     else:
         ranking, notes = _ranked(request, page.end * _MESSAGES_PER_CONVERSATION)
@@ -93,14 +93,14 @@ def conversation_answer(request: Request) -> Hits[ConversationHit]:
     return Hits(hits, query=plan.query.text, notes=notes, explanation=ranking.explanation())
 
 
-def _ranked(request: Request, need: int) -> tuple[Ranking, list[str]]:
+def _ranked(request: Request, need: int, depth: Depth = PAGE) -> tuple[Ranking, list[str]]:
     """Messages in the order asked for, as many as needed where there are so many; and notes on how they were found."""
     plan, scope, page = request.plan, request.scope, request.page
     notes = [*plan.query.notes, *scope.notes]
     if plan.node is None and plan.excluded is None and not scope.is_narrow:
         return Ranking(), notes
     if plan.node is not None and page.sort == "relevance":
-        return rank(request.corpus, plan, scope, need, request.weights, request.rankers), notes
+        return rank(request.corpus, plan, scope, need, request.weights, request.rankers, depth), notes
     return _timed(request, need, notes), notes
 
 

@@ -3,7 +3,7 @@
 A list of all messages with a common word is long, and most of its entries rank nowhere. So lists are read newest first
 and cut off:
 
-* a query whose hits must all meet one condition takes the newest `STRICT_HITS` of them;
+* a query whose hits must all meet one condition takes so many of the newest as the caller wants;
 * an open query (words of which any may be there) takes first the messages with the rarest words together, up to all of
   them; then the list of each word, rarest first, up to `LIST_HITS` each and `ALL_HITS` together. Which of the messages
   found by then also hold a word whose list was cut off is asked in one more look per such word.
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from hermes_state.search.plan import Piece, Plan
     from hermes_state.text.query import Node
 
-# Hits of a strict query that are ranked: the newest ones. Deeper pages read more.
-STRICT_HITS = 200
 # Entries read of one word's list in an open query, and of all lists together: 5 ms. On the public conversations,
 # with all figures here made smaller in proportion, longer lists of fewer words found more than shorter lists of all.
 LIST_HITS = 8_000
@@ -74,20 +72,22 @@ class Pool:
     is_mixed: bool = False
 
 
-def gather(source: Source, plan: Plan, reach: int, need: int = 0) -> Pool:
-    """The messages worth ranking for a plan with a node; at least `need` of them where there are so many.
+def gather(source: Source, plan: Plan, reach: int, wanted: int = PROBE_HITS, *, enough: int | None = None) -> Pool:
+    """The messages worth ranking for a plan with a node.
 
     Args:
         reach: How many ids there are from the oldest message to the newest.
+        wanted: How many of a query whose hits must all meet one condition: the newest ones.
+        enough: For an open query: with so many messages found by rarer words, the lists of common ones are left
+            unread, and which messages hold those is for the caller to see in their texts (`Pool.cut`).
     """
-    wanted = max(STRICT_HITS, need)
     is_single = len(plan.pieces) == 1 and plan.node == plan.pieces[0].node
     probe = wanted if is_single else PROBE_HITS
     lists = [_List(source, piece, index, reach, probe) for index, piece in enumerate(plan.pieces)]
     if is_single:
         only = lists[0]
         return Pool(dict.fromkeys(only.ids, 1), [only.count], _cut(lists), only.is_whole)
-    return _gather_open(source, lists) if plan.is_open else _gather_strict(source, plan, lists, wanted)
+    return _gather_open(source, lists, enough) if plan.is_open else _gather_strict(source, plan, lists, wanted)
 
 
 class _List:
@@ -142,7 +142,7 @@ def _mark_held(source: Source, node: Node, lists: Iterable[_List], masks: dict[i
                 masks[message_id] |= each.bit
 
 
-def _gather_open(source: Source, lists: list[_List]) -> Pool:
+def _gather_open(source: Source, lists: list[_List], enough: int | None) -> Pool:
     found = sorted((each for each in lists if each.ids), key=lambda each: each.count)
     masks: dict[int, int] = {}
     counts = [each.count for each in lists]
@@ -150,6 +150,8 @@ def _gather_open(source: Source, lists: list[_List]) -> Pool:
         return Pool(masks, counts, _cut(lists), is_whole=False)
     left = ALL_HITS
     for each in found:
+        if enough is not None and each.is_common and not each.is_whole and len(masks) >= enough:
+            continue
         each.read(min(LIST_HITS, max(left, PROBE_HITS)))
         left -= len(each.ids)
         _add(masks, each.ids, each.bit)

@@ -57,6 +57,13 @@ class Mention(NamedTuple):
         return min(days, default=1000)
 
 
+def may_name_dates(text: str) -> bool:
+    """Whether `mentions` could find a date in a text, on whatever day it is asked."""
+    if text.strip().isalnum() and text.isascii():
+        return text.strip().lower() in _RELATIVE
+    return True
+
+
 def mentions(text: str, today: date) -> list[Mention]:
     """The dates that a text names."""
     found = [_of(match, _number(match, "before") or _number(match, "after")) for match in _english(text)]

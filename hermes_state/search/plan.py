@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hermes_state.search.dates import may_name_dates
 from hermes_state.search.forms import other_forms
 from hermes_state.text import And, Any, Leaf, Not, Or, Phrase, Prefix, Term, Word, fold, is_stopword
 
@@ -52,6 +53,7 @@ class Plan:
         pieces: What ranks.
         stops: What weighs a little in the best texts.
         characters: Single characters of scripts without spaces, which tell a little more about the best texts.
+        may_name_dates: Whether the query is to be looked through for dates.
     """
 
     query: Query
@@ -61,6 +63,7 @@ class Plan:
     pieces: tuple[Piece, ...] = ()
     stops: tuple[Piece, ...] = ()
     characters: tuple[str, ...] = ()
+    may_name_dates: bool = True
 
     @property
     def terms(self) -> list[Term]:
@@ -75,7 +78,9 @@ def make_plan(query: Query) -> Plan:
         return Plan(query=query, node=None)
     if isinstance(node, Not):
         return Plan(query=query, node=None, excluded=_settled(node.operand, optional=False))
-    every = list(dict.fromkeys(_pieces(node, optional=True)))
+    every = list(_pieces(node, optional=True))
+    if len(every) > 1:
+        every = list(dict.fromkeys(every))
     pieces = tuple([piece for piece in every if not piece.stop] or every)[:MAX_PIECES]
     return Plan(
         query=query,
@@ -84,6 +89,7 @@ def make_plan(query: Query) -> Plan:
         pieces=pieces,
         stops=tuple(piece for piece in every if piece.stop and piece not in pieces)[:MAX_PIECES],
         characters=tuple(_characters(pieces)),
+        may_name_dates=may_name_dates(query.text),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.clock import from_us
 from hermes_state.codec import searchable_text
 from hermes_state.engine import lookups
 from hermes_state.records import MessageState, Relation
-from hermes_state.search.excerpt import excerpt
+from hermes_state.search.excerpt import Excerpts
 from hermes_state.search.records import context_message_of, message_hit_of
 from hermes_state.search.texts import load_texts
 
@@ -28,6 +29,9 @@ CONTEXT_CHARS = 200
 UNREADABLE = "[unreadable]"
 # Messages on each side of a hit at most.
 MAX_CONTEXT = 50
+
+_COMPACTED = int(MessageState.COMPACTED)
+_offset = itemgetter(1)
 
 
 class SessionFacts(NamedTuple):
@@ -80,17 +84,14 @@ def present(
     sessions = load_sessions(connection, {each.found.session_pk for each in chosen})
     middles = [each.found for each in chosen if context_of is None or each.found.id in context_of]
     contexts = _contexts(connection, middles, known, min(context, MAX_CONTEXT))
-    return [
-        _hit(
-            each,
-            sessions[each.found.session_pk],
-            excerpt(*known[each.found.id], plan),
-            contexts.get(each.found.id, ()),
-            explain(each) if explain else None,
-        )
-        for each in chosen
-        if each.found.id in known
-    ]
+    excerpts = Excerpts(plan)
+    hits: list[MessageHit] = []
+    for each in chosen:
+        text = known.get(each.found.id)
+        if text is not None:
+            shown = excerpts.of(text.original, text.folded), contexts.get(each.found.id, ())
+            hits.append(_hit(each, sessions[each.found.session_pk], *shown, explain(each) if explain else None))
+    return hits
 
 
 def _hit(
@@ -115,7 +116,7 @@ def _hit(
             "parent_id": session.parent_id,
             "relation": Relation(session.relation) if session.relation else None,
             "is_archived": bool(session.archived),
-            "is_compacted": found.state == MessageState.COMPACTED,
+            "is_compacted": found.state == _COMPACTED,
             "why": why,
         }
     )
@@ -128,21 +129,18 @@ def _contexts(
     were taken back, the message is looked at by itself."""
     if count == 0 or not middles:
         return {}
-    sides: dict[int, dict[int, lookups.Row]] = {found.id: {} for found in middles}
-    for row in lookups.around(connection, sides, count):
-        if row[2] != MessageState.REWOUND:
-            sides[row[0]][row[1]] = row[3:]
+    sides: dict[int, tuple[list[lookups.Row], list[lookups.Row]]] = {found.id: ([], []) for found in middles}
+    for row in sorted(lookups.around(connection, sides, count), key=_offset):
+        sides[row[0]][row[1] > 0].append(row[2:])
     contexts: dict[int, tuple[ContextMessage, ...]] = {}
     for found in middles:
-        side, place = sides[found.id], found.position
-        before = [side[at] for at in range(-min(count, place), 0) if at in side]
-        after = [side[at] for at in range(1, count + 1) if at in side]
-        if len(before) < min(count, place):
-            before = lookups.before(connection, found.session_pk, place, count)[::-1]
+        before, after = sides[found.id]
+        if len(before) < min(count, found.position):
+            before = lookups.before(connection, found.session_pk, found.position, count)[::-1]
         if len(after) < count:
-            after = lookups.after(connection, found.session_pk, place, count)
+            after = lookups.after(connection, found.session_pk, found.position, count)
         text = texts[found.id].original if found.id in texts else ""
-        itself = _context_message(found.id, found.role, found.created_at, text, is_hit=True)
+        itself = context_message_of({**_shown(found.id, found.role, found.created_at, text), "is_hit": True})
         contexts[found.id] = (*map(_neighbour, before), itself, *map(_neighbour, after))
     return contexts
 
@@ -155,22 +153,24 @@ def _neighbour(row: lookups.Row) -> ContextMessage:
         text = searchable_text(content, None, None) or UNREADABLE
     else:
         text = searchable_text(content, content_format, tool_calls)
-    return _context_message(message_id, role, created_at, text)
+    return context_message_of(_shown(message_id, role, created_at, text))
 
 
-def _context_message(message_id: int, role: str, created_at: int, text: str, *, is_hit: bool = False) -> ContextMessage:
+def _shown(message_id: int, role: str, created_at: int, text: str) -> dict[str, Any]:
+    """The fields of a message in a context."""
     line = text[: CONTEXT_CHARS + 1]
     is_cut = len(line) > CONTEXT_CHARS
-    if "\n" in line or "  " in line or "\t" in line:
+    if "\n" in line:
+        line = line.replace("\n", " ").strip()
+    if "  " in line or "\t" in line or (is_cut and len(line) <= CONTEXT_CHARS):
         head = text[: 2 * CONTEXT_CHARS]  # blanks collapse, so a little more than is shown
         line = " ".join(head.split())
         is_cut = len(line) > CONTEXT_CHARS or len(text) > len(head)
-    fields = {
+    return {
         "message_id": message_id,
         "role": role,
         "text": f"{line[:CONTEXT_CHARS].rstrip()}…" if is_cut else line,
         "created_at": from_us(created_at),
-        "is_hit": is_hit,
+        "is_hit": False,
         "is_cut": is_cut,
     }
-    return context_message_of(fields)

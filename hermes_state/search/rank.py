@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 _DAY_US = 86_400_000_000
 
@@ -67,7 +69,7 @@ MAX_REPEATS = 8
 
 
 class Found(NamedTuple):
-    """A message of the pool, as far as ranking needs it. `mask` has bit i set when it holds piece i."""
+    """A message of the pool, as far as ranking needs it: a row of `lookups.places`."""
 
     id: int
     session_pk: int
@@ -76,34 +78,37 @@ class Found(NamedTuple):
     role: str
     source: str
     created_at: int
-    state: int = 0
-    tool_name: str | None = None
-    mask: int = 0
-    length: int = 0
+    state: int
+    tool_name: str | None
 
 
 class Scored:
     """A message with what its score is made of.
 
     Attributes:
+        mask: Has bit i set when the message holds piece i.
+        length: Its tokens.
+        neighbours: Those next to it in its session that are scored too, each with the share of its worth that counts.
         parts: What each piece is worth in it, by the piece's index; for explanations and conversations.
     """
 
-    __slots__ = ("beside", "date", "factor", "found", "own", "parts", "total")
+    neighbours: Sequence[tuple[float, Scored]] = ()
+    parts: Mapping[int, float] = MappingProxyType({})
+    beside = 0.0
+    date = 0.0
+    total = 0.0
 
-    def __init__(self, found: Found, own: float, factor: float) -> None:
+    def __init__(self, found: Found, own: float, factor: float, mask: int = 0, length: int = 0) -> None:
         self.found = found
         self.own = own
         self.factor = factor
-        self.beside = 0.0
-        self.date = 0.0
-        self.total = own * factor
-        self.parts: dict[int, float] = {}
+        self.mask = mask
+        self.length = length
 
-    @property
-    def order(self) -> tuple[float, int, int]:
-        """Sorts best first; ties by time, then by id, newest first, so that the order is always the same."""
-        return -self.total, -self.found.created_at, -self.found.id
+
+_total = attrgetter("total")
+# Which of two equal messages comes first: the newer one, so that the order is always the same.
+_newness = attrgetter("created_at", "id")
 
 
 class Scale(NamedTuple):
@@ -137,11 +142,14 @@ def worth_of_mask(mask: int, scale: Scale) -> float:
 
 def best_by_mask(masks: Mapping[int, int], scale: Scale, limit: int) -> list[int]:
     """The ids whose pieces are worth most, newest first among equals."""
-    by_mask: dict[int, list[int]] = {}
+    distinct = set(masks.values())
+    if len(distinct) == 1:
+        return sorted(masks, reverse=True)[:limit]
+    by_mask: dict[int, list[int]] = {mask: [] for mask in distinct}
     for message_id, mask in masks.items():
-        by_mask.setdefault(mask, []).append(message_id)
+        by_mask[mask].append(message_id)
     best: list[int] = []
-    for mask in sorted(by_mask, key=lambda each: -worth_of_mask(each, scale)):
+    for mask in sorted(by_mask, key=lambda each: (-worth_of_mask(each, scale), each)):
         best += sorted(by_mask[mask], reverse=True)
         if len(best) >= limit:
             return best[:limit]
@@ -151,63 +159,92 @@ def best_by_mask(masks: Mapping[int, int], scale: Scale, limit: int) -> list[int
 def first_scores(
     ids: Iterable[int], masks: Mapping[int, int], lengths: Mapping[int, int], scale: Scale
 ) -> dict[int, float]:
-    """Each message's own worth as far as the index knows it: every word counted once."""
+    """Each message's own worth as far as the index knows it, best first, newest first among equals.
+
+    Every word is counted once.
+    """
+    w = scale.weights
     full = worth_of_mask((1 << len(scale.worth)) - 1, scale) or 1.0
-    per_mask: dict[int, float] = {}
+    shortest, per_token = 1.0 + scale.norm(0), w.k1 * w.b / scale.mean_length
+    values: dict[int, float] = {}
     scores: dict[int, float] = {}
-    for message_id in ids:
+    length_of = lengths.get
+    for message_id in sorted(ids, reverse=True):
         mask = masks[message_id]
-        value = per_mask.get(mask)
+        value = values.get(mask)
         if value is None:
             value = worth_of_mask(mask, scale)
-            value *= 1.0 + scale.weights.all_words * value / full
-            per_mask[mask] = value
-        scores[message_id] = value * (scale.weights.k1 + 1.0) / (1.0 + scale.norm(lengths.get(message_id, 0)))
-    return scores
+            value *= (1.0 + w.all_words * value / full) * (w.k1 + 1.0)
+            values[mask] = value
+        scores[message_id] = value / (shortest + per_token * length_of(message_id, 0))
+    return {message_id: scores[message_id] for message_id in sorted(scores, key=scores.__getitem__, reverse=True)}
 
 
-def score(
-    found: Sequence[Found], own: Mapping[int, float], weights: Weights, is_dated: Callable[[int], float] | None = None
+def scored_of(
+    found: list[Found],
+    own: Mapping[int, float],
+    masks: Mapping[int, int],
+    lengths: Mapping[int, int],
+    weights: Weights,
 ) -> list[Scored]:
-    """The messages with their scores, best first.
+    """The messages with what is known of them, newest first.
 
     Args:
         own: What each is worth by itself.
-        is_dated: How well a time (microseconds) fits the dates that the query names, 0 to 1; None: it names none.
     """
-    newest = max((each.created_at for each in found), default=0)
-    scored = [Scored(each, own[each.id], _factor(each, newest, weights)) for each in found]
-    settle(scored, weights, is_dated)
+    found.sort(key=_newness, reverse=True)
+    half_life = weights.half_life_days * _DAY_US
+    fresh, newest = weights.recency * half_life, found[0].created_at if found else 0
+    scored: list[Scored] = []
+    for each in found:
+        factor = 1.0 + fresh / (half_life + newest - each.created_at)
+        if each.role == "tool":
+            factor *= weights.tool
+        if each.source in AUTOMATION:
+            factor *= weights.automation
+        message_id = each.id
+        scored.append(Scored(each, own[message_id], factor, masks[message_id], lengths.get(message_id, 0)))
+    _link(scored, weights)
     return scored
 
 
-def settle(scored: list[Scored], weights: Weights, is_dated: Callable[[int], float] | None = None) -> None:
-    """Work out the totals from what each message is worth by itself, and sort."""
-    places = {(each.found.session_pk, each.found.position): each.own * each.factor for each in scored}
-    get = places.get
-    best = 0.0
+def _link(scored: Iterable[Scored], weights: Weights) -> None:
+    """Let each message know those beside it."""
+    sessions: dict[int, list[Scored]] = {}
     for each in scored:
-        session, at = each.found.session_pk, each.found.position
-        beside = get((session, at - 1), 0.0) + get((session, at + 1), 0.0)
-        near = get((session, at - 2), 0.0) + get((session, at + 2), 0.0)
-        each.beside = weights.beside * beside + weights.near * near
-        each.total = each.own * each.factor + each.beside
-        best = max(best, each.total)
+        sessions.setdefault(each.found.session_pk, []).append(each)
+    shares = ((-2, weights.near), (-1, weights.beside), (1, weights.beside), (2, weights.near))
+    for members in sessions.values():
+        if len(members) == 1:
+            continue
+        places = {each.found.position: each for each in members}
+        for at, each in places.items():
+            each.neighbours = [(share, places[at + step]) for step, share in shares if at + step in places]
+
+
+def settle(scored: Sequence[Scored], weights: Weights, is_dated: Callable[[int], float] | None = None) -> list[Scored]:
+    """Work out the totals from what each message is worth by itself.
+
+    Args:
+        scored: Newest first.
+        is_dated: How well a time (microseconds) fits the dates that the query names, 0 to 1; None: it names none.
+
+    Returns:
+        Best first, newest first among equals.
+    """
+    for each in scored:
+        each.total = each.own * each.factor
+    together = [each for each in scored if each.neighbours]
+    for each in together:
+        each.beside = sum([share * other.total for share, other in each.neighbours])
+    for each in together:
+        each.total += each.beside
     if is_dated is not None:
+        best = max(map(_total, scored), default=0.0)
         for each in scored:
             each.date = weights.date * best * is_dated(each.found.created_at)
             each.total += each.date
-    scored.sort(key=lambda each: each.order)
-
-
-def _factor(found: Found, newest: int, weights: Weights) -> float:
-    age_days = max(0, newest - found.created_at) / _DAY_US
-    factor = 1.0 + weights.recency * weights.half_life_days / (weights.half_life_days + age_days)
-    if found.role == "tool":
-        factor *= weights.tool
-    if found.source in AUTOMATION:
-        factor *= weights.automation
-    return factor
+    return sorted(scored, key=_total, reverse=True)
 
 
 class Evidence(NamedTuple):
@@ -215,7 +252,7 @@ class Evidence(NamedTuple):
     character."""
 
     repeats: Mapping[int, int]
-    stops: Iterable[int] = ()
+    stops: Collection[int] = ()
     characters: int = 0
 
 
@@ -227,26 +264,29 @@ def refine(each: Scored, evidence: Evidence, scale: Scale, stop_worth: Sequence[
         characters: How many single characters the query has.
     """
     w = scale.weights
-    norm = scale.norm(each.found.length)
+    norm, most = scale.norm(each.length), w.k1 + 1.0
+    mask, repeats = each.mask, evidence.repeats
     full = sum(scale.worth) or 1.0
-    held = 0.0
-    each.parts = {}
+    held = own = 0.0
+    parts: dict[int, float] = {}
     for index, value in enumerate(scale.worth):
-        if each.found.mask >> index & 1:
-            times = min(MAX_REPEATS, max(1, evidence.repeats.get(index, 1)))
-            each.parts[index] = value * times * (w.k1 + 1.0) / (times + norm)
+        if mask >> index & 1:
+            times = min(MAX_REPEATS, repeats.get(index, 1))
+            parts[index] = part = value * times * most / (times + norm)
+            own += part
             held += value
-    own = sum(each.parts.values()) * (1.0 + w.all_words * held / full)
-    own += sum(w.stop * stop_worth[index] for index in evidence.stops) * (w.k1 + 1.0) / (1.0 + norm)
+    own *= 1.0 + w.all_words * held / full
+    if evidence.stops:
+        own += sum(w.stop * stop_worth[index] for index in evidence.stops) * most / (1.0 + norm)
     if characters:
         own += w.character * full * evidence.characters / characters
-    each.own = own
+    each.own, each.parts = own, parts
 
 
-def parts_of(found: Found, scale: Scale) -> dict[int, float]:
+def parts_of(each: Scored, scale: Scale) -> Mapping[int, float]:
     """What each piece is worth in a message of which only the index is known."""
-    share = (scale.weights.k1 + 1.0) / (1.0 + scale.norm(found.length))
-    return {index: value * share for index, value in enumerate(scale.worth) if found.mask >> index & 1}
+    share = (scale.weights.k1 + 1.0) / (1.0 + scale.norm(each.length))
+    return {index: value * share for index, value in enumerate(scale.worth) if each.mask >> index & 1}
 
 
 class ConversationScore(NamedTuple):
@@ -267,7 +307,7 @@ def score_conversations(scored: Sequence[Scored], scale: Scale) -> dict[int, Con
         total = sum(each.total * w.further**rank for rank, each in enumerate(members[:_CONVERSATION_HITS]))
         parts: dict[int, float] = {}
         for each in members:
-            for index, part in (each.parts or parts_of(each.found, scale)).items():
+            for index, part in (each.parts or parts_of(each, scale)).items():
                 parts[index] = max(parts.get(index, 0.0), part * each.factor)
         total += w.spread * sum(parts.values())
         result[key] = ConversationScore(total, members)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select
 
 from hermes_state.engine import fts, lookups
-from hermes_state.records import MessageState
 from hermes_state.schema import messages, sessions
 from hermes_state.search import dates
 from hermes_state.search.candidates import gather
@@ -23,16 +22,16 @@ from hermes_state.search.rank import (
     first_scores,
     parts_of,
     refine,
-    score,
+    scored_of,
     settle,
     worth,
 )
 from hermes_state.search.records import Explanation, PieceScore, Why
 from hermes_state.search.sources import IndexSource, TailSource
-from hermes_state.search.texts import evidence, load_texts
+from hermes_state.search.texts import Look, load_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sqlalchemy import Connection
 
@@ -44,14 +43,30 @@ if TYPE_CHECKING:
     from hermes_state.search.scope import Scope
     from hermes_state.search.texts import Text
 
-# Candidates whose length is looked up: 0.5 ms per 1,000. Where all hold the same words, they are the newest ones.
-MEASURED, MEASURED_OPEN = 150, 2_000
-# Of those, how many are scored with their place, role, source and neighbours. With optional words more are needed,
-# since the neighbours that hold some of them carry evidence: with 100 the public conversations lose 3 points of recall,
-# beyond 500 they gain 1.
-SCORED, SCORED_OPEN = 60, 500
-# Of those, how many texts are read: a first page; reading more than 30 changes nothing measurable on the public data.
-READ, READ_OPEN = 20, 30
+
+class Depth(NamedTuple):
+    """How many candidates are looked at, step by step, each step closer than the one before.
+
+    Attributes:
+        listed: Taken from the index where all must meet one condition: the newest ones.
+        measured: Their length is looked up: 0.5 ms per 1,000. Where all hold the same words, they are the newest ones.
+        scored: Scored with their place, role, source and neighbours: 3 ms per 1,000.
+        read: Their text is read.
+    """
+
+    listed: int
+    measured: int
+    scored: int
+    read: int
+
+
+# A page of messages, at the least cost.
+PAGE = Depth(100, 60, 60, 20)
+# Conversations are judged by several messages each.
+WIDE = Depth(200, 150, 60, 20)
+# With optional words more are needed, since the neighbours that hold some of them carry evidence: with 100 scored the
+# public conversations lose 3 points of recall, beyond 500 they gain 1. Reading more than 30 changes nothing measurable.
+OPEN = Depth(0, 2_000, 500, 30)
 # With fewer visible candidates than this, hidden ones are filtered out while collecting and not after.
 _FEW_VISIBLE = 20
 
@@ -93,6 +108,7 @@ class Ranking:
     pool: Pool | None = None
     plan: Plan | None = None
     texts: dict[int, Text] = field(default_factory=dict)
+    is_whole: bool = True
     scanned: int = 0
 
     def explanation(self) -> Explanation:
@@ -100,12 +116,11 @@ class Ranking:
         if self.pool is None or self.plan is None:
             return Explanation(scanned=self.scanned)
         pieces = tuple(self._piece(index, 0.0) for index in range(len(self.plan.pieces)))
-        whole = self.pool.is_whole and len(self.pool.masks) <= MEASURED
-        return Explanation(pieces=pieces, candidates=len(self.pool.masks), is_whole=whole, scanned=self.scanned)
+        return Explanation(pieces=pieces, candidates=len(self.pool.masks), is_whole=self.is_whole, scanned=self.scanned)
 
     def why(self, each: Scored) -> Why:
         """Why a message stands where it does."""
-        parts = each.parts or parts_of(each.found, self.scale)
+        parts = each.parts or parts_of(each, self.scale)
         pieces = tuple(self._piece(index, part) for index, part in sorted(parts.items()))
         return Why(own=each.own, factor=each.factor, beside=each.beside, date=each.date, pieces=pieces)
 
@@ -128,13 +143,18 @@ def rank(
     need: int,
     weights: Weights = DEFAULT_WEIGHTS,
     rankers: Sequence[Ranker] = (),
+    depth: Depth = PAGE,
 ) -> Ranking:
-    """The best messages for a plan with a node; at least `need` of them where there are so many."""
+    """The best messages for a plan with a node; at least `need` of them where there are so many.
+
+    Args:
+        depth: How closely to look when all hits must meet one condition.
+    """
     source = corpus.source(plan, scope, is_filtered=scope.is_narrow)
-    ranking, hidden = _rank(corpus, plan, scope, source, need, weights)
+    ranking, hidden = _rank(corpus, plan, scope, source, need, weights, depth)
     is_short = len(ranking.scored) < max(need, _FEW_VISIBLE)
     if is_short and hidden and not scope.is_narrow:
-        ranking, _ = _rank(corpus, plan, scope, corpus.source(plan, scope, is_filtered=True), need, weights)
+        ranking, _ = _rank(corpus, plan, scope, corpus.source(plan, scope, is_filtered=True), need, weights, depth)
     if rankers:
         _fuse(corpus, scope, ranking, plan, rankers)
     return ranking
@@ -142,7 +162,7 @@ def rank(
 
 def place(corpus: Corpus, ids: Sequence[int], scope: Scope) -> list[Scored]:
     """Messages in the order given, without scores; those that the scope hides are left out."""
-    found = {each.id: each for each in _found(corpus.connection, ids, {}, {}, scope)}
+    found = {each.id: each for each in _found(corpus.connection, ids, scope)}
     return [Scored(found[message_id], 0.0, 1.0) for message_id in ids if message_id in found]
 
 
@@ -164,75 +184,77 @@ def _allowed(corpus: Corpus, scope: Scope, ids: Sequence[int]) -> Iterable[int]:
 
 
 def _rank(
-    corpus: Corpus, plan: Plan, scope: Scope, source: IndexSource | TailSource, need: int, weights: Weights
+    corpus: Corpus,
+    plan: Plan,
+    scope: Scope,
+    source: IndexSource | TailSource,
+    need: int,
+    weights: Weights,
+    depth: Depth,
 ) -> tuple[Ranking, int]:
     """The ranking, and how many candidates turned out to be hidden."""
     scanned = source.scanned if isinstance(source, TailSource) else 0
-    pool = gather(source, plan, corpus.mark.reach, need)
+    pool = gather(source, plan, corpus.mark.reach, max(need, depth.listed))
+    if pool.is_mixed:
+        depth = OPEN
     if not pool.masks:
         return Ranking(pool=pool, plan=plan, scale=Scale(_worths(pool, 0), 1.0), scanned=scanned), 0
     tokens = fts.tokens_in(corpus.connection)
     totals = tokens.totals(corpus.connection) if corpus.has_index else fts.Totals(0, 0)
     scale = Scale(_worths(pool, totals.documents + scanned), totals.mean_length, weights)
-    measured, limit = (MEASURED_OPEN, SCORED_OPEN) if pool.is_mixed else (MEASURED, SCORED)
-    order = best_by_mask(pool.masks, scale, max(measured, need))
-    lengths = tokens.lengths(corpus.connection, order[:measured]) if corpus.has_index else {}
+    order = best_by_mask(pool.masks, scale, max(depth.measured, need))
+    measured, limit = order[: depth.measured], depth.scored
+    lengths = tokens.lengths(corpus.connection, measured) if corpus.has_index else {}
     if isinstance(source, TailSource):
         lengths.update(source.lengths)
-    own = first_scores(order[:measured], pool.masks, lengths, scale)
-    order[:measured] = sorted(own, key=lambda message_id: (-own[message_id], -message_id))
-    found = _found(corpus.connection, order[:limit], pool.masks, lengths, scope)
-    is_dated = _dated(plan)
-    scored = score(found, own, weights, is_dated)
-    ranking = Ranking(scored=scored, scale=scale, pool=pool, plan=plan, scanned=scanned)
-    _look_closely(corpus.connection, ranking, READ_OPEN if pool.is_mixed else READ, is_dated)
+    own = first_scores(measured, pool.masks, lengths, scale)
+    order[: depth.measured] = own
+    found = _found(corpus.connection, order[:limit], scope)
+    hidden = min(limit, len(order)) - len(found)
+    scored = scored_of(found, own, pool.masks, lengths, weights)
+    is_whole = pool.is_whole and len(pool.masks) <= depth.measured
+    ranking = Ranking(scale=scale, pool=pool, plan=plan, is_whole=is_whole, scanned=scanned)
+    _settle(corpus.connection, ranking, scored, depth.read)
     if need > len(scored):
         # Deeper pages go on where the scored ones end, so that an answer is the same however it is paged.
         ranking.scored += place(corpus, order[limit : limit + need], scope)
-    return ranking, min(limit, len(order)) - len(found)
+    return ranking, hidden
 
 
 def _worths(pool: Pool, documents: int) -> tuple[float, ...]:
-    return tuple(worth(count, documents) for count in pool.counts)
+    return tuple([worth(count, documents) for count in pool.counts])
 
 
-def _found(
-    connection: Connection, ids: Iterable[int], masks: Mapping[int, int], lengths: Mapping[int, int], scope: Scope
-) -> list[Found]:
+def _found(connection: Connection, ids: Iterable[int], scope: Scope) -> list[Found]:
     """The candidates that may be seen, with their places."""
-    rewound, shows_children = MessageState.REWOUND, scope.shows_children
-    return [
-        Found._make((*row[:9], masks.get(row[0], 0), lengths.get(row[0], 0)))
-        for row in lookups.places(connection, ids)
-        if row[7] != rewound and (shows_children or not row[9])
-    ]
+    return list(map(Found._make, lookups.places(connection, ids, with_delegated=scope.shows_children)))
 
 
 def _dated(plan: Plan) -> Callable[[int], float] | None:
-    found = dates.mentions(plan.query.text, datetime.now().astimezone().date())
+    if not plan.may_name_dates:
+        return None
+    found = dates.mentions(plan.query.text.strip(), datetime.now().astimezone().date())
     return (lambda created_at: dates.fit(found, created_at)) if found else None
 
 
-def _see(each: Scored, evidence: Evidence, ranking: Ranking) -> None:
-    """Note the words a text shows whose lists were cut off before this message."""
-    assert ranking.pool is not None
-    if more := sum(1 << index for index in ranking.pool.cut if index in evidence.repeats):
-        each.found = each.found._replace(mask=each.found.mask | more)
-
-
-def _look_closely(
-    connection: Connection, ranking: Ranking, count: int, is_dated: Callable[[int], float] | None
-) -> None:
-    """Read the texts of the best and score them again by what they show."""
-    plan, scored, scale = ranking.plan, ranking.scored, ranking.scale
+def _settle(connection: Connection, ranking: Ranking, scored: list[Scored], count: int) -> None:
+    """Order the messages by what the index knows, read the texts of the best, and order them by what those show."""
+    plan, scale = ranking.plan, ranking.scale
     assert plan is not None
-    ranking.texts = load_texts(connection, [each.found.id for each in scored[:count]])
+    is_dated = _dated(plan)
+    best = settle(scored, scale.weights, is_dated)[:count]
+    ranking.texts = load_texts(connection, [each.found.id for each in best])
     # Nothing is looked up for words without a subject. The texts read tell roughly how common they are.
-    shown = {message_id: evidence(text, plan) for message_id, text in ranking.texts.items()}
-    stop_worth = [
-        worth(sum(index in each.stops for each in shown.values()), len(shown)) for index in range(len(plan.stops))
-    ]
-    for each in scored[:count]:
-        _see(each, shown[each.found.id], ranking)
-        refine(each, shown[each.found.id], scale, stop_worth, len(plan.characters))
-    settle(scored, scale.weights, is_dated)
+    look = Look(plan)
+    shown = [look.at(ranking.texts[each.found.id].folded) for each in best]
+    stop_worth = [worth(sum(index in each.stops for each in shown), len(shown)) for index in range(len(plan.stops))]
+    for each, what in zip(best, shown, strict=True):
+        each.mask |= _seen(ranking, what)
+        refine(each, what, scale, stop_worth, len(plan.characters))
+    ranking.scored = settle(scored, scale.weights, is_dated)
+
+
+def _seen(ranking: Ranking, shown: Evidence) -> int:
+    """The words a text shows whose lists may have been cut off before this message."""
+    assert ranking.pool is not None
+    return sum([1 << index for index in ranking.pool.cut if index in shown.repeats])

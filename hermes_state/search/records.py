@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hermes_state.records import Relation
 
 _Hit = TypeVar("_Hit")
+_new, _set = object.__new__, object.__setattr__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,15 +109,15 @@ def context_message_of(fields: dict[str, Any]) -> ContextMessage:
     A frozen dataclass sets each field through a guarded call. A search makes sixty of these and twenty hits, which
     would be a tenth of its time.
     """
-    message = object.__new__(ContextMessage)
-    object.__setattr__(message, "__dict__", fields)
+    message = _new(ContextMessage)
+    _set(message, "__dict__", fields)
     return message
 
 
 def message_hit_of(fields: dict[str, Any]) -> MessageHit:
     """As `context_message_of`."""
-    hit = object.__new__(MessageHit)
-    object.__setattr__(hit, "__dict__", fields)
+    hit = _new(MessageHit)
+    _set(hit, "__dict__", fields)
     return hit
 
 

@@ -73,6 +73,10 @@ class Wanted:
     include_archived: bool = True
 
 
+# No filter at all.
+EVERYTHING = Wanted()
+
+
 @dataclass(slots=True)
 class Scope:
     """The conditions of one search.
@@ -130,6 +134,8 @@ def make_scope(connection: Connection, wanted: Wanted, filters: Sequence[Filter]
     Raises:
         SessionNotFound, Ambiguous: the call names a session that there is not. One that the query names gives a note.
     """
+    if wanted is EVERYTHING and not filters:
+        return Scope([_NOT_REWOUND], [_NOT_DELEGATED])
     asks_children = any(each.name == "is" and "child" in each.values and not each.negated for each in filters)
     scope = Scope([_NOT_REWOUND], [], shows_children=wanted.include_children or asks_children)
     if not scope.shows_children:

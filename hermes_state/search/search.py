@@ -13,7 +13,7 @@ from hermes_state.search.answers import Page, Request, conversation_answer, mess
 from hermes_state.search.plan import Plan, make_plan
 from hermes_state.search.rank import DEFAULT_WEIGHTS
 from hermes_state.search.ranking import Corpus
-from hermes_state.search.scope import Wanted, make_scope
+from hermes_state.search.scope import EVERYTHING, Wanted, make_scope
 from hermes_state.search.sources import MAX_SCANNED
 from hermes_state.text import parse
 
@@ -97,7 +97,7 @@ class Search:
             SessionNotFound, Ambiguous: `session` or `exclude_conversation` names no session, or several.
         """
         page = Page(limit=limit, offset=offset, sort=sort, context=context, explain=explain)
-        return self._answer(query, page, Wanted(**filters), message_answer)
+        return self._answer(query, page, Wanted(**filters) if filters else EVERYTHING, message_answer)
 
     def conversations(
         self,
@@ -117,7 +117,7 @@ class Search:
         Args, Raises: As `messages`; `context` is around the best message.
         """
         page = Page(limit=limit, offset=offset, sort=sort, context=context, explain=explain)
-        return self._answer(query, page, Wanted(**filters), conversation_answer)
+        return self._answer(query, page, Wanted(**filters) if filters else EVERYTHING, conversation_answer)
 
     def rebuild(self, *, progress: Callable[[int, int], object] | None = None) -> None:
         """Build the index anew from the messages; see `MessageIndex.rebuild`."""

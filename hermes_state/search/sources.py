@@ -28,11 +28,6 @@ MAX_SCANNED_CHARS = 200_000
 # Of English text; good enough to tell a long message from a short one.
 _CHARS_PER_TOKEN = 6
 
-# From so many messages on, the words that begin with the letters of a prefix are looked up one by one, at 20 µs each;
-# below it is as fast to let FTS5 merge their whole lists. More words than this are left to FTS5 in any case.
-SPELL_OUT_FROM = 150_000
-MAX_SPELLED_OUT = 200
-
 _m = messages.c
 
 
@@ -64,9 +59,9 @@ class IndexSource:
         )
 
     def spelled_out(self, node: Node) -> Node:
-        """The node with each prefix replaced by the words that begin so, where the index is large and they are few."""
+        """The node with each prefix replaced by the words that begin so, where the index says that this is cheaper."""
         if isinstance(node, Prefix):
-            return self._words_of(node) if self._is_large() else node
+            return self._words_of(node)
         if isinstance(node, Leaf):
             return node
         if isinstance(node, Not):
@@ -77,18 +72,12 @@ class IndexSource:
         if node not in self._words:
             terms: dict[Term, None] = {}
             for term in node.exact:
-                found = self._beginning(term) if term.prefix else None
+                found = self._tokens.spelled_out(self._connection, term.words[-1]) if term.prefix else None
                 if found is None:
                     return node
-                terms.update(dict.fromkeys(Term(words=(*term.words[:-1], word)) for word in found))
+                terms.update((Term(words=(*term.words[:-1], word), prefix=more), None) for word, more in found)
             self._words[node] = Word(text=node.text, exact=tuple(terms) or node.exact)
         return self._words[node]
-
-    def _beginning(self, term: Term) -> list[str] | None:
-        return self._tokens.words_beginning(self._connection, term.words[-1], MAX_SPELLED_OUT)
-
-    def _is_large(self) -> bool:
-        return self.documents >= SPELL_OUT_FROM
 
     @property
     def documents(self) -> int:

@@ -36,26 +36,36 @@ def load_texts(connection: Connection, ids: Iterable[int]) -> dict[int, Text]:
     return texts
 
 
-def evidence(text: Text, plan: Plan) -> Evidence:
-    """What a text shows of the pieces, stop words and characters of a query."""
-    folded = text.folded
-    repeats: dict[int, int] = {}
-    for index, piece in enumerate(plan.pieces):
-        times = sum(_count(folded, needle) for needle in piece.needles)
-        if times:
-            repeats[index] = times
-    stops = [index for index, piece in enumerate(plan.stops) if any(_count(folded, n, 1) for n in piece.needles)]
-    characters = sum(character in folded for character in plan.characters)
-    return Evidence(repeats, stops, characters)
+class Look:
+    """What is looked for in the texts of the best: the pieces, stop words and characters of a query."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._needles = [(index, needle) for index, piece in enumerate(plan.pieces) for needle in piece.needles]
+        self._stops = [(index, needle) for index, piece in enumerate(plan.stops) for needle in piece.needles]
+        self._characters = plan.characters
+
+    def at(self, folded: str) -> Evidence:
+        """What a folded text shows."""
+        repeats: dict[int, int] = {}
+        for index, needle in self._needles:
+            if times := _count(folded, needle):
+                repeats[index] = repeats.get(index, 0) + times
+        if not self._stops and not self._characters:
+            return Evidence(repeats)
+        stops = {index for index, needle in self._stops if _count(folded, needle, 1)}
+        return Evidence(repeats, stops, sum([character in folded for character in self._characters]))
 
 
 def _count(text: str, needle: str, most: int = MAX_REPEATS) -> int:
     """How often a needle begins a word of the text; within scripts without spaces, how often it is there."""
-    times = 0
-    is_latin = needle.isascii()
     place = text.find(needle)
+    if place < 0:
+        return 0
+    if not needle.isascii():
+        return min(text.count(needle), most)
+    times = 0
     while place >= 0 and times < most:
-        if not (is_latin and place and text[place - 1].isalnum() and text[place - 1].isascii()):
+        if place == 0 or not ((before := text[place - 1]).isalnum() and before.isascii()):
             times += 1
         place = text.find(needle, place + len(needle))
     return times

@@ -1,5 +1,6 @@
 """Scripts, segmentation, the query language and snippets: pure functions over text, no I/O."""
 
+from hermes_state.text.columns import index_columns
 from hermes_state.text.filters import Filter
 from hermes_state.text.nodes import And, Any, Leaf, Not, Or, Phrase, Prefix, Query, Word
 from hermes_state.text.query import parse
@@ -26,6 +27,7 @@ __all__ = [
     "Word",
     "fold",
     "highlights",
+    "index_columns",
     "index_text",
     "is_stopword",
     "parse",

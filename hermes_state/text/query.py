@@ -53,23 +53,31 @@ def parse(query: str) -> Query:
     `redis upgrade AND prod` wants prod and at least one of the two others. Operators must be upper case. An
     exclusion without anything to exclude it from is legal with NOT or beside a filter; `-rf` alone is a word.
     """
-    word = query.strip()
-    if len(word) <= MAX_CHARS and word.isalnum() and word not in _OPERATORS:  # most queries are one word
-        leaf = make_leaf(word, Word)
-        if leaf is not None:
-            return Query(text=query, node=leaf)
+    stripped = query.strip()
+    leaf = _only_leaf(stripped) if len(stripped) <= MAX_CHARS else None
+    if leaf is not None:
+        return Query(text=query, node=leaf)
     notes: dict[str, None] = {}
-    if len(query) > MAX_CHARS:
+    if len(stripped) > MAX_CHARS:
         notes[f"Only the first {MAX_CHARS} characters of the query were used."] = None
-    tokens = _lex(query[:MAX_CHARS].translate(_SYNTAX), notes)
+    tokens = _lex(stripped[:MAX_CHARS].translate(_SYNTAX), notes)
     reader = _read(tokens, notes)
     kinds = {token.kind for token in tokens}
     if isinstance(reader.node, Not) and not reader.filters and "NOT" not in kinds:
         notes["A leading '-' without other words was read as part of the word."] = None
         reader = _read([token for token in tokens if token.kind != "minus"], notes)
-    if reader.node is None and not reader.filters and query.strip():
+    if reader.node is None and not reader.filters and stripped:
         notes["The query has no letters, digits or symbols to search for."] = None
     return Query(text=query, node=reader.node, filters=merge_filters(reader.filters), notes=tuple(notes))
+
+
+def _only_leaf(text: str) -> Word | Phrase | Prefix | None:
+    """What most queries are, one word, one prefix or one phrase, without the cost of reading a language."""
+    if text.isalnum() or (text[-1:] == "*" and text[:-1].isalnum()):
+        return None if text in _OPERATORS else make_leaf(text, Word)
+    if text[:1] == text[-1:] == '"' and '"' not in text[1:-1] and text.isascii():
+        return make_leaf(text[1:-1], Phrase)
+    return None
 
 
 def _lex(text: str, notes: dict[str, None]) -> list[_Token]:

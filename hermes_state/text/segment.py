@@ -39,7 +39,7 @@ GRAM_KINDS = frozenset({"ideographic", "clustered"})
 _ENDING = r"(?:'[A-Za-z]+|\+\+(?![A-Za-z])|#(?![A-Za-z0-9]))?"
 # Begins with a single character class on purpose: the engine then skips to the next possible start instead of
 # trying each position.
-_ASCII_RUN = re.compile(f"[A-Za-z0-9][A-Za-z0-9]*{_ENDING}")
+ASCII_RUN = re.compile(f"[A-Za-z0-9][A-Za-z0-9]*{_ENDING}")
 _IDENTIFIER = re.compile("[A-Za-z0-9][A-Za-z0-9]*")
 _DOT_NET = r"(?<![^\s(\[\"'/,])\.net(?![a-z0-9])"
 
@@ -141,11 +141,11 @@ def _scan(text: str, known: Vocabulary) -> tuple[list[str], list[str], list[str]
     if text.isascii():
         if ".net" in text.lower():
             return *_scan_runs(text.lower(), known), _names(text, known)
-        names = _ASCII_RUN.findall(text)
+        names = ASCII_RUN.findall(text)
         return _plain_words(names, known), [], names
     folded = fold(text)
     if folded.isascii() and ".net" not in folded:
-        return _plain_words(_ASCII_RUN.findall(folded), known), [], _names(text, known)
+        return _plain_words(ASCII_RUN.findall(folded), known), [], _names(text, known)
     return *_scan_runs(folded, known), _names(text, known)
 
 

@@ -70,8 +70,16 @@ def snippet(
         parts += (text[start:first], marks[0], text[first:last], marks[1])
         start = last
     parts.append(text[start:end])
-    line = _BLANKS.sub(" ", "".join(parts)).strip()
+    line = one_line("".join(parts))
     return line + ELLIPSIS if text[end:].strip() else line
+
+
+def one_line(text: str) -> str:
+    """The text with each stretch of blanks and control characters as one space, and none at its ends."""
+    line = text.replace("\n", " ")
+    if "  " in line or not line.isprintable():
+        line = _BLANKS.sub(" ", line)
+    return line.strip()
 
 
 def _matches(text: str, query: Query | str | Iterable[Term]) -> list[_Match]:

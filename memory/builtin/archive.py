@@ -151,7 +151,8 @@ class _Asked:
     def __init__(self, connection: Connection, node: Node) -> None:
         self._connection = connection
         self._node = node
-        self._most = max(_COMMON, memory_index.INDEX.counts(connection)[1] // _COMMON_SHARE)
+        self._entries = memory_index.INDEX.counts(connection)[1]
+        self._most = max(_COMMON, self._entries // _COMMON_SHARE)
 
     def all(self) -> Node:
         """What has every word that carries a subject."""
@@ -184,8 +185,8 @@ class _Asked:
 
     def _rarest(self, terms: Sequence[Term]) -> list[Term]:
         """Without those that many entries have: each match is scored, and they tell little beside the others."""
-        if len(terms) <= _FEWEST:
-            return list(terms)
+        if len(terms) <= (_FEWEST if self._entries > self._most else _MOST_TERMS):
+            return list(terms)  # none can be common
         known = memory_index.INDEX.frequencies(
             self._connection, {t for term in terms for t in term.grams or term.words}
         )

@@ -86,7 +86,8 @@ class BuiltinProvider(MemoryProvider):
         statuses = (["archived"] if self.memory.has_archived() else []) + (["active"] if self._news(in_prompt) else [])
         if not statuses:
             return ""  # nearly always: what is true is in the prompt
-        hits = self.memory.search(query, RECALL_LIMIT * 4, statuses=statuses, excerpts=False)
+        limit = RECALL_LIMIT * (4 if "active" in statuses else 1)  # active ones may turn out to be in the prompt
+        hits = self.memory.search(query, limit, statuses=statuses, excerpts=False)
         fresh = [hit for hit in hits if hit.status == "archived" or hit.text not in in_prompt][:RECALL_LIMIT]
         self._recalled = RecallStatus(provider_label="Built-in memory", count=len(fresh)) if fresh else None
         return "\n".join(f"- {' '.join(hit.text.split())}" for hit in fresh)

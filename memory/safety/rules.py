@@ -51,7 +51,8 @@ class _BagRule(NamedTuple):
     """Words that have to stand together.
 
     Attributes:
-        starts: the first words of the first column, of which a text must have one; empty where words are not apart.
+        starts: the first words of the first column, of which a text must have one; their first characters where words
+            are not apart.
     """
 
     starts: frozenset[str]
@@ -91,10 +92,11 @@ def _note(found: dict[str, Finding], rule: EnglishRule, text: str, raw: str) -> 
 def _ask_languages(found: dict[str, Finding], sentence: Sentence) -> None:
     is_ascii = sentence.folded.isascii()
     tokens = frozenset(token for form in (sentence.folded, *sentence.latin) for token in _TOKEN.findall(form))
+    characters = frozenset(sentence.folded)
     for rule in _bag_rules():
         if rule.rule in found or (is_ascii and not rule.is_latin):
             continue
-        if rule.starts and rule.starts.isdisjoint(tokens):
+        if rule.starts.isdisjoint(tokens if rule.is_latin else characters):
             continue
         forms = {sentence.folded, *sentence.latin} if rule.is_latin else {sentence.folded}
         if any(_stands_together(rule, form) for form in forms):
@@ -136,9 +138,11 @@ def _bag_rules() -> tuple[_BagRule, ...]:
 def _rules_of(language: Language, *, is_latin: bool) -> Iterator[_BagRule]:
     def rule(name: str, intent: str, reach: int, *columns: str) -> _BagRule:
         patterns = tuple(_words(column, whole=is_latin) for column in columns)
-        first = (_TOKEN.search(fold(phrase)) for phrase in columns[0].split("|")) if is_latin else ()
+        phrases = [fold(phrase).strip() for phrase in columns[0].split("|")]
+        first = {match.group() for phrase in phrases if (match := _TOKEN.search(phrase))}
+        starts = first if is_latin else {phrase[0] for phrase in phrases}
         patterns += (_DESTINATION,) if name == "send_secrets" else ()
-        return _BagRule(frozenset(m.group() for m in first if m), name, intent, patterns, reach, is_latin)
+        return _BagRule(frozenset(starts), name, intent, patterns, reach, is_latin)
 
     reach = language.reach
     yield rule("override_instructions", OVERRIDE, reach, language.ignore, language.earlier, language.instructions)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from hermes_state.schema import fact_conflicts
-from memory.providers.holographic import state
+from hermes_state.schema import fact_conflicts, fact_slots
+from memory.providers.holographic import conflicts, state
 from memory.providers.holographic.records import NewFact, Scope
 
 if TYPE_CHECKING:
@@ -112,3 +112,15 @@ def test_comparing_very_many_stops_and_goes_on(store: FactStore) -> None:
     assert (found.pairs, found.left) == ([], 152)
     assert store.conflicts.catch_up(budget_s=60.0) == 0
     assert len(store.contradictions(budget_s=0.0).pairs) == 1
+
+
+def test_other_rules_compare_everything_again(store: FactStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slots made by rules that changed would never meet those of new facts."""
+    add(store, "Dana lives in Oslo", "Dana lives in Bergen")
+    assert len(pairs(store)) == 1
+    with store.engine.write() as connection:
+        connection.execute(fact_slots.update().values(slot="old:" + fact_slots.c.slot))
+    add(store, "Dana lives in Lisbon")
+    assert len(pairs(store)) == 1
+    monkeypatch.setattr(conflicts, "_RULES", "of another release")
+    assert len(pairs(store)) == 3

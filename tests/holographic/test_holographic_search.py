@@ -13,9 +13,9 @@ from benchmarks import holographic_sets as sets
 from hermes_state.store import SessionDB
 from memory.providers.holographic.records import NewFact
 from memory.providers.holographic.relevance import (
+    Against,
     Signals,
     Weights,
-    about_others,
     decay,
     overlap,
 )
@@ -185,8 +185,9 @@ class TestRelevance:
         assert overlap(set(), {"a"}) == 0.0
 
     def test_strangers(self) -> None:
-        assert about_others(0, 0) == about_others(0, 2) == 1.0
-        assert about_others(2, 2) == 0.5
+        assert Against(missing=0.0, is_turned=False).left == 1.0
+        assert Against(missing=1.0, is_turned=False).left == pytest.approx(0.4)
+        assert Against(missing=0.0, is_turned=True).left < 0.9
 
 
 @pytest.fixture(scope="module", params=sets.LANGUAGES)

@@ -12,7 +12,11 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from hermes_state import SessionDB
+from hermes_state.engine import fts
+from hermes_state.engine.entry_index import Entry, EntryIndex
 from hermes_state.engine.postgres.address import Address
+from hermes_state.schema import messages
+from hermes_state.text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +99,26 @@ def test_an_agents_role_changes_no_table_and_sees_one_store(agent: str) -> None:
                 assert stores == [(number,)], table
             asked = "SELECT hermes_matches(%s, true, NULL, NULL, 0, 999999, 99, false)"
             assert len(connection.execute(asked, ("'\x01:secret'",)).fetchall()) == 1
+
+
+@pytest.mark.parametrize("role", ["owner", "agent"])
+def test_searches_go_through_the_indexes(database: str, agent: str, role: str) -> None:
+    """In spite of row-level security, and for whoever asks."""
+    with SessionDB.open(database if role == "owner" else agent) as db:
+        db.messages.append(db.sessions.create(source="cli").id, role="user", content="a needle 针眼")
+        assert db.search.messages("needle")
+        facts, node = EntryIndex("some_facts", messages.c.id), parse("needle").node
+        assert node is not None
+        with db.engine.write() as connection:
+            facts.create(connection)
+            facts.insert(connection, [Entry.of(7, "a needle in a haystack"), Entry.of(8, "hay")])
+        with db.engine.read() as connection:
+            assert fts.tokens_in(connection).matches(connection, node, limit=9)
+            assert facts.matches(connection, node, limit=9) == [7]
+            assert facts.frequencies(connection, ["hay", "needl"]) == {"hay": 1, "needl": 1}
+            for index in ("ix_message_index_lexemes", "ix_entry_index_tokens"):
+                scans = f"SELECT pg_stat_get_xact_numscans('{index}'::regclass)"
+                assert connection.exec_driver_sql(scans).scalar_one() > 0, index
 
 
 def test_a_role_that_may_only_read_searches(database: str) -> None:

@@ -189,3 +189,29 @@ def test_tokens_that_a_lexeme_cannot_hold_are_cut_alike() -> None:
     assert len(rows) > 1
     assert sorted({word for some in rows for word in some}) == sorted(words)
     assert all(first[-64:] == second[:64] for first, second in pairwise(rows))
+
+
+def test_words_of_a_huge_message_count_together(both: Both) -> None:
+    """One with more different words than a row takes is one message, however far its words stand apart."""
+    mark = f"huge{random.randrange(10**9)}"
+    both.add(f"{mark} {' '.join(f'apart{n}' for n in range(60_000))} the end", f"{mark} apart7 alone", f"{mark} none")
+    for query, places in (
+        (f"{mark} AND apart7 AND apart59999", 1), (f"{mark} AND apart7 NOT apart59999", 1), (f"{mark} NOT apart7", 1),
+        (f"{mark} AND (apart59999 OR none)", 2), (f'{mark} AND "apart59999 the end"', 1), (f"{mark} AND apart5999*", 1),
+        (f'{mark} AND "apart0 apart59999"', 0),
+    ):  # fmt: skip
+        for how in ({}, {"sort": "newest"}, {"session": "s"}, {"role": "user", "sort": "oldest"}):
+            assert len(both.find(query, **how)) == places, (query, how)
+
+
+def test_a_narrow_filter_gives_the_same_hits(both: Both) -> None:
+    """Few messages pass the filter, and nearly all hold the word; or the other way round."""
+    for db in both:
+        for name in ("narrow-1", "narrow-2", "wide"):
+            db.sessions.create(name, source="telegram" if name == "narrow-2" else "cli")
+            texts = [f"common thing {n % 5} 常见" for n in range(12 if name != "wide" else 300)]
+            db.messages.append_many(name, [{"role": "user", "content": text} for text in texts])
+    for query in ("common", '"common thing"', "common NOT 3", "常见", "thing 4", "comm*", "absent"):
+        for how in ({"session": "narrow-1"}, {"source": "telegram"}, {"session": "narrow-2", "sort": "oldest"}):
+            both.find(query, **how)
+    assert len(both.find("common", session="narrow-1")) == 12

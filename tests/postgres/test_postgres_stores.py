@@ -9,8 +9,10 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from hermes_state import SessionDB
+from hermes_state.engine.entry_index import Entry
 from hermes_state.engine.postgres.address import Address
 from hermes_state.errors import InvalidValue, ReadOnlyStore, StoreUnavailable
+from hermes_state.memory_index import INDEX
 from hermes_state.schema import metadata
 
 if TYPE_CHECKING:
@@ -96,6 +98,24 @@ def test_the_lists_of_the_index_are_apart_too(db: SessionDB, other: SessionDB, r
         ).fetchall()
         assert len(found) == 1
     assert tokens == [[f"{number_of(store)}.0:needl"] for store in (db, other)]
+
+
+def test_functions_of_the_index_see_one_store(db: SessionDB, other: SessionDB, raw: psycopg.Connection) -> None:
+    """They run with their owner's rights, whom no policy binds: asked for another store's words, they find nothing."""
+    for store in (db, other):
+        store.messages.append(store.sessions.create(source="cli").id, role="user", content="secret")
+        assert store.search.messages("secret")
+        with store.engine.write() as connection:
+            INDEX.create(connection)
+            INDEX.insert(connection, [Entry.of(7, "secret")])
+    ours, theirs = number_of(db), number_of(other)
+    raw.execute("SELECT set_config('hermes_state.store', %s, false)", (str(theirs),))
+    for number, found in ((theirs, 1), (ours, 0)):
+        given = (f"'{number}.0:secret'", ["w secret "], [f"'{number}.0:secret'"])
+        asked = "SELECT hermes_matches(%s, true, %s, %s, 0, 99999999, 9, false)"
+        assert len(raw.execute(asked, given).fetchall()) == found
+        asked = "SELECT hermes_entries('memory_index', %s::tsquery)"
+        assert len(raw.execute(asked, (f"'{number}w:secret'",)).fetchall()) == found
 
 
 def test_a_superuser_is_refused(db: SessionDB, postgres: str) -> None:

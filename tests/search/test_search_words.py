@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from search_world import texts
 
-from hermes_state.search import sources
+from hermes_state.engine import sqlite_index
 
 if TYPE_CHECKING:
     from search_world import Say
@@ -128,7 +128,8 @@ def test_prefixes_find_all_words_that_begin_so(
 ) -> None:
     """A prefix means the same whether the index looks it up or it is spelled out."""
     if is_large:
-        monkeypatch.setattr(sources, "SPELL_OUT_FROM", 0)
+        monkeypatch.setattr(sqlite_index, "SPELL_OUT_FROM", 0)
+        monkeypatch.setattr(sqlite_index, "SPELL_OUT_ALL_FROM", 0)
     say(
         "deploying now",
         "deployed",

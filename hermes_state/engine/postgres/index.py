@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ARRAY, BigInteger, func, literal, select
+from sqlalchemy import ARRAY, BigInteger, Column, Text, column, func, literal, select, table
+from sqlalchemy.sql import visitors
 
 from hermes_state.engine.fts import MAX_ID, Totals
 from hermes_state.engine.lookups import rows
@@ -22,9 +23,10 @@ from hermes_state.schema import messages, sessions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import ColumnElement, Connection
 
     from hermes_state.engine.fts import Document
+    from hermes_state.engine.postgres.tokens import Question
     from hermes_state.text.query import Node
 
 # Messages of a zone. Reading the list of a word that most messages hold costs up to 2 ms before the first row is looked
@@ -72,7 +74,11 @@ WHERE store = hermes_store() AND (part = 0 AND id = %s OR part > 0 AND id = %s) 
 """
 # Ids asked of the index at a time when most of them may fail further conditions.
 _FIRST_CHUNK, _LAST_CHUNK = 1_000, 64_000
+# A filter that leaves no more sessions and messages than these is asked first, and the tokens of what it leaves are
+# looked at: 5 µs a message, however common the words are.
+_FEW_SESSIONS, _FEW_MESSAGES = 50, 5_000
 _MAX_INTEGER = 2**31 - 1
+_index = table("message_index", *map(column, ("store", "part", "id", "word_tokens", "gram_tokens")))
 
 
 def is_available(connection: Connection) -> bool:  # noqa: ARG001  as every database's module
@@ -184,43 +190,106 @@ def matches_where(
     limit: int,
 ) -> list[int]:
     """As `matches`, of messages that also meet conditions on `messages` and `sessions`."""
+    few = _few_sessions(connection, conditions)
+    if few is not None:
+        return _matches_of(connection, node, conditions, few, lowest, highest, limit)
     found: list[int] = []
-    for ids in _chunks(connection, node, lowest, highest):
-        query = _of_messages(select(messages.c.id), ids, conditions).order_by(messages.c.id.desc())
-        found += connection.execute(query.limit(limit - len(found))).scalars()
+    for some in _filtered(connection, node, conditions, lowest, highest):
+        found += [message_id for message_id, _ in some]
         if len(found) >= limit:
             break
-    return found
+    return found[:limit]
 
 
 def dated_matches(
     connection: Connection, node: Node, conditions: Sequence[ColumnElement[bool]], *, lowest: int, highest: int
 ) -> list[tuple[int, int]]:
     """All messages of a span that meet a node and conditions: (id, created_at)."""
-    found: list[tuple[int, int]] = []
-    for ids in _chunks(connection, node, lowest, highest):
-        query = _of_messages(select(messages.c.id, messages.c.created_at), ids, conditions)
-        found += ((row[0], row[1]) for row in connection.execute(query))
-    return found
+    return [hit for some in _filtered(connection, node, conditions, lowest, highest) for hit in some]
 
 
-def _chunks(connection: Connection, node: Node, lowest: int, highest: int) -> Iterator[list[int]]:
-    """All messages that meet a node, newest first, in chunks that grow."""
-    size = _FIRST_CHUNK
-    while ids := matches(connection, node, lowest=lowest, highest=highest, limit=size):
-        yield ids
-        if len(ids) < size:
+def _filtered(
+    connection: Connection, node: Node, conditions: Sequence[ColumnElement[bool]], lowest: int, highest: int
+) -> Iterator[list[tuple[int, int]]]:
+    """The messages (id, created_at) that meet a node and conditions, newest first, from chunks of hits that grow."""
+    asked, size = question(node), _FIRST_CHUNK
+    while lowest <= highest:
+        hits = select(func.hermes_matches(*_typed(asked), lowest, highest, size, False).label("id")).cte("hits")
+        kept = (
+            select(messages.c.id, messages.c.created_at)
+            .select_from(hits)
+            .join(messages, messages.c.id == hits.c.id)
+            .join(sessions, sessions.c.pk == messages.c.session_pk)
+            .where(*conditions)
+            .order_by(messages.c.id.desc())
+            .subquery()
+        )
+        row = connection.execute(
+            select(
+                select(func.count()).select_from(hits).scalar_subquery(),
+                select(func.min(hits.c.id)).scalar_subquery(),
+                func.array_agg(kept.c.id),
+                func.array_agg(kept.c.created_at),
+            ).select_from(kept)
+        ).one()
+        yield list(zip(row[2] or (), row[3] or (), strict=True))
+        if row[0] < size:
             return
-        highest, size = ids[-1] - 1, min(size * 4, _LAST_CHUNK)
+        highest, size = row[1] - 1, min(size * 4, _LAST_CHUNK)
 
 
-def _of_messages(query: Select[Any], ids: Sequence[int], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-    given = literal(list(ids), ARRAY(BigInteger))
-    joined = query.select_from(messages).join(sessions, sessions.c.pk == messages.c.session_pk)
-    return joined.where(messages.c.id == func.any(given), *conditions)
+def _few_sessions(connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> list[int] | None:
+    """The sessions that meet the conditions on sessions, when they are few and small; else None."""
+    theirs = [each for each in conditions if _tables(each) == {"sessions"}]
+    if len(theirs) < 2:  # one is in every search: no delegates
+        return None
+    query = select(sessions.c.pk, sessions.c.message_count).where(*theirs).limit(_FEW_SESSIONS + 1)
+    found = connection.execute(query).all()
+    is_few = len(found) <= _FEW_SESSIONS and sum(row[1] for row in found) <= _FEW_MESSAGES
+    return [row[0] for row in found] if is_few else None
 
 
-def words_beginning(connection: Connection, start: str, limit: int) -> None:  # noqa: ARG001
+def _tables(condition: ColumnElement[bool]) -> set[str]:
+    return {each.table.name for each in visitors.iterate(condition) if isinstance(each, Column)}
+
+
+def _matches_of(
+    connection: Connection,
+    node: Node,
+    conditions: Sequence[ColumnElement[bool]],
+    session_pks: Sequence[int],
+    lowest: int,
+    highest: int,
+    limit: int,
+) -> list[int]:
+    """As `matches_where`, by looking at the tokens of each message of some sessions."""
+    _, _, steps, leaves = _typed(question(node))
+    huge = select(func.hermes_huge(steps, leaves, lowest, highest))
+    newest = (messages.c.id + 0).desc()  # not by walking through all messages
+    query = (
+        select(messages.c.id)
+        .join(sessions, sessions.c.pk == messages.c.session_pk)
+        .join(_index, (_index.c.store == func.hermes_store()) & (_index.c.id == messages.c.id))
+        .where(
+            messages.c.session_pk == func.any(literal(list(session_pks), ARRAY(BigInteger))),
+            messages.c.id.between(lowest, highest),
+            _index.c.part.in_((0, 1)),
+            func.hermes_meets(_index.c.word_tokens, _index.c.gram_tokens, steps) & (_index.c.part == 0)
+            | _index.c.id.in_(huge),
+            *conditions,
+        )
+        .order_by(newest)
+        .limit(limit)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def _typed(asked: Question) -> tuple[Any, ...]:
+    steps, leaves = (literal(each, ARRAY(Text)) for each in (asked.steps, asked.leaves))
+    return literal(asked.query, Text), asked.by_lexemes, steps, leaves
+
+
+def spelled_out(connection: Connection, start: str) -> None:  # noqa: ARG001
     """GIN walks from a word to the next by itself, so nobody has to spell them out."""
     return
 

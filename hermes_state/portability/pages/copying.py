@@ -34,8 +34,8 @@ _FORMAT = 4
 _NUMBER, _PAIR = struct.Struct(">I"), struct.Struct(">II")
 # SQLite's locks lie at this byte; the page around it holds nothing.
 _LOCKS_AT = 1 << 30
-# Pages that are written together.
-_RUN = 64
+# Pages that wait to be written in their order: rows are read in another one.
+_TOGETHER = 256
 
 
 def copy_pages(
@@ -124,8 +124,7 @@ class _Writing:
     def __init__(self, target: Path, pages: Pages, numbering: Numbering) -> None:
         self._target, self._pages, self._numbering = target, pages, numbering
         self._seen = bytearray(pages.count + 1)
-        self._run: list[bytes] = []
-        self._begin = 0
+        self._waiting: list[tuple[int, bytes]] = []
 
     def write(self, made: int, roots: Iterable[int]) -> None:
         """Write the trees into a file of `made` pages that has their schema."""
@@ -140,33 +139,35 @@ class _Writing:
 
     def _tree(self, root: int) -> None:
         number_of = self._numbering.of
-        for page in trees.pages_below(self._pages, root):
-            if self._seen[page.number]:
-                raise Unfit(f"page {page.number} is in two places")
-            self._seen[page.number] = 1
-            content = page.content
-            if page.pointers:
+        for number, content, pointers in trees.pages_below(self._pages, root):
+            if self._seen[number]:
+                raise Unfit(f"page {number} is in two places")
+            self._seen[number] = 1
+            if pointers:
                 changed = bytearray(content)
-                for place, source in page.pointers:
+                for place, source in pointers:
                     _NUMBER.pack_into(changed, place, number_of(source))
                 content = bytes(changed)
-            self._put(number_of(page.number), content)
-
-    def _put(self, number: int, content: bytes) -> None:
-        if number != self._begin + len(self._run) or len(self._run) == _RUN:
-            self._flush()
-            self._begin = number
-        self._run.append(content)
+            self._waiting.append((number_of(number), content))
+            if len(self._waiting) == _TOGETHER:
+                self._flush()
 
     def _flush(self) -> None:
-        if self._run:
-            _write(self._file, b"".join(self._run), (self._begin - 1) * self._pages.size)
-            self._run = []
+        """Write what waits: pages that lie beside each other together."""
+        run: list[bytes] = []
+        begin = 0
+        for number, content in sorted(self._waiting):
+            if number != begin + len(run):
+                _write(self._file, b"".join(run), (begin - 1) * self._pages.size)
+                run, begin = [], number
+            run.append(content)
+        _write(self._file, b"".join(run), (begin - 1) * self._pages.size)
+        self._waiting = []
 
     def _finish(self, made: int) -> None:
         """Say in the header how many pages there are, and which of them are free."""
         size = self._pages.size
-        end = max(made, max(self._numbering.used(), default=0)) + 1
+        end = max(made, self._numbering.last) + 1
         free = list(self._numbering.free(made + 1, end))
         os.ftruncate(self._file, (end - 1) * size)
         capacity = size // 4 - 8  # as SQLite, which leaves room for an old reader's mistake

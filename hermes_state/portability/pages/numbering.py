@@ -66,16 +66,18 @@ class Numbering:
         self._end = number + 1
         return number
 
-    def used(self) -> dict[int, int]:
-        """The pages of the database by their numbers in the copy."""
-        return {number: source for source, number in self._numbers.items()}
+    @property
+    def last(self) -> int:
+        """The highest number that was given; 0: none was."""
+        return max(self._numbers.values(), default=0)
 
     def dump(self) -> bytes:
         """What is to be remembered."""
-        used = self.used()
-        end = max(used, default=0) + 1
-        found = array(_ITEM, [self.first, *(used.get(number, 0) for number in range(self.first, end))])
-        return _little(found).tobytes()
+        found = array(_ITEM, bytes(max(0, self.last - self.first + 1) * array(_ITEM).itemsize))
+        for source, number in self._numbers.items():
+            if number >= self.first:
+                found[number - self.first] = source
+        return _little(array(_ITEM, [self.first]) + found).tobytes()
 
     def free(self, begin: int, end: int) -> Iterator[int]:
         """Pages of the copy that hold nothing.
@@ -84,7 +86,7 @@ class Numbering:
             begin: after the pages that SQLite wrote.
             end: after the last page.
         """
-        used = self.used()
+        used = {*self._numbers.values()}
         return (number for number in range(begin, end) if number not in used and number != self.locked)
 
 

@@ -7,7 +7,8 @@ left to SQLite.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING
 
 from hermes_state.portability.pages.errors import Unfit
 
@@ -29,18 +30,8 @@ _TABLE_HEAD = 35
 _MAX_DEPTH = 20
 
 
-class Page(NamedTuple):
-    """A page of a tree.
-
-    Attributes:
-        number: of the page.
-        content: its bytes; what is free in it is zeros.
-        pointers: where it names other pages, and which.
-    """
-
-    number: int
-    content: bytes
-    pointers: list[tuple[int, int]]
+# A page of a tree: its number; its content, of which what is free is zeros; where it names other pages, and which.
+Page = tuple[int, bytes, list[tuple[int, int]]]
 
 
 def pages_below(pages: Pages, root: int) -> Iterator[Page]:
@@ -60,10 +51,10 @@ def pages_below(pages: Pages, root: int) -> Iterator[Page]:
                 pointers = [(place, _NUMBER.unpack_from(raw, place)[0]) for place in places]
                 waiting += [(child, depth + 1) for _, child in reversed(pointers)]
                 long = _overflows(raw, kind, _offsets(raw, _INNER_BYTES, cells)) if kind == INDEX_INNER else []
-                yield Page(number, _cleaned(raw, free, _INNER_BYTES + 2 * cells, begin), pointers + long)
+                yield number, _cleaned(raw, free, _INNER_BYTES + 2 * cells, begin), pointers + long
             else:
                 long = _overflows(raw, kind, _offsets(raw, _LEAF_BYTES, cells))
-                yield Page(number, _cleaned(raw, free, _LEAF_BYTES + 2 * cells, begin), long)
+                yield number, _cleaned(raw, free, _LEAF_BYTES + 2 * cells, begin), long
             for _, first in long:
                 yield from _chain(pages, first)
             if depth > _MAX_DEPTH:
@@ -78,7 +69,12 @@ def is_inner(pages: Pages, root: int) -> bool:
 
 
 def _offsets(raw: bytes, start: int, cells: int) -> tuple[int, ...]:
-    return struct.unpack_from(f">{cells}H", raw, start)
+    return _numbers(cells).unpack_from(raw, start)
+
+
+@cache
+def _numbers(count: int) -> struct.Struct:
+    return struct.Struct(f">{count}H")
 
 
 def _overflows(raw: bytes, kind: int, offsets: Sequence[int]) -> list[tuple[int, int]]:
@@ -124,7 +120,7 @@ def _chain(pages: Pages, first: int) -> Iterator[Page]:
     while number:
         raw = pages.page(number)
         following = _NUMBER.unpack_from(raw)[0]
-        yield Page(number, raw, [(0, following)] if following else [])
+        yield number, raw, [(0, following)] if following else []
         number, left = following, left - 1
         if left < 0:
             raise Unfit("a row without end")

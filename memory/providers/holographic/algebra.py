@@ -26,6 +26,9 @@ MIN_DIM, MAX_DIM = 64, 16_384
 # The symbols of the peer's scheme: two roles, and what stands for a text without words.
 ROLE_CONTENT = "__hrr_role_content__"
 ROLE_ENTITY = "__hrr_role_entity__"
+# Ours: what an entity does in the sentence, where it says so (`roles`).
+ROLE_AGENT = "__hrr_role_agent__"
+ROLE_PATIENT = "__hrr_role_patient__"
 EMPTY = "__hrr_empty__"
 
 TURN = 1 << 16
@@ -147,16 +150,32 @@ def encode_text(text: str, dim: int = DEFAULT_DIM) -> Phases:
     return encode_tokens([word for word in words if word], dim)
 
 
-def encode_fact(tokens: Sequence[str], entities: Sequence[str], dim: int = DEFAULT_DIM) -> Phases:
+def encode_fact(
+    tokens: Sequence[str],
+    entities: Sequence[str],
+    dim: int = DEFAULT_DIM,
+    *,
+    agents: Sequence[str] = (),
+    patients: Sequence[str] = (),
+) -> Phases:
     """A fact: its text in the role of content, bundled with each of its entities in the role of an entity.
+
+    With only these it is a fact of the published scheme. Entities whose part in the sentence is known are in it a
+    second time, in the role of that part.
 
     Args:
         tokens: The words of the text.
         entities: Keys of entities (`entities.normalise`), in any order.
         dim: Phases of the vector.
+        agents: Keys of those that do something in it.
+        patients: Keys of those to whom it is done.
     """
-    keys = encode_atoms(entities, dim)
-    return bundle(np.vstack([content_probe(tokens, dim)[None], bind(keys, encode_atom(ROLE_ENTITY, dim))]))
+    bound = [
+        bind(encode_atoms(keys, dim), encode_atom(role, dim))
+        for keys, role in ((entities, ROLE_ENTITY), (agents, ROLE_AGENT), (patients, ROLE_PATIENT))
+        if keys
+    ]
+    return bundle(np.vstack([content_probe(tokens, dim)[None], *bound]))
 
 
 def content_probe(tokens: Sequence[str], dim: int = DEFAULT_DIM) -> Phases:
@@ -164,9 +183,9 @@ def content_probe(tokens: Sequence[str], dim: int = DEFAULT_DIM) -> Phases:
     return bind(encode_tokens(tokens, dim), encode_atom(ROLE_CONTENT, dim))
 
 
-def entity_probe(key: str, dim: int = DEFAULT_DIM) -> Phases:
-    """What an entity looks like inside a fact; compare it with facts."""
-    return bind(encode_atom(key, dim), encode_atom(ROLE_ENTITY, dim))
+def entity_probe(key: str, dim: int = DEFAULT_DIM, role: str = ROLE_ENTITY) -> Phases:
+    """What an entity looks like inside a fact, in a role; compare it with facts."""
+    return bind(encode_atom(key, dim), encode_atom(role, dim))
 
 
 def part_similarity(parts: int) -> float:

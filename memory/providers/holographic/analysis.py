@@ -9,9 +9,9 @@ import hashlib
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_state.text import SEGMENTATION, is_stopword, segment
-from hermes_state.text.segment import BOUNDARY
-from memory.providers.holographic import algebra, aliases, entities, vector_codec
+from hermes_state.text import SEGMENTATION
+from memory.providers.holographic import algebra, aliases, entities, roles, vector_codec
+from memory.providers.holographic.content_words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from memory.providers.holographic.aliases import Alias
     from memory.providers.holographic.entities import Entity
 
-# Raise the number with every change that gives another vector, other entities or other slots for any text.
-ENCODING = f"1+{SEGMENTATION}"
-# Words of a text that go into its vector; a bundle of more says less about each than noise does.
-MAX_TOKENS = 256
+# Raise the number with every change that gives another vector or other entities for any text.
+ENCODING = f"3+{SEGMENTATION}"
 _DIGEST_BYTES = 16
 
 
@@ -34,6 +32,7 @@ class Analysis(NamedTuple):
         entities: in the order of the text, one per key.
         aliases: what it says about two names being one.
         vector: packed; its dimension is the one asked for.
+        marked: how many of the entities have a part in the sentence that is known.
     """
 
     content: str
@@ -41,6 +40,7 @@ class Analysis(NamedTuple):
     entities: tuple[Entity, ...]
     aliases: tuple[Alias, ...]
     vector: bytes
+    marked: int = 0
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -49,20 +49,28 @@ class Analysis(NamedTuple):
 
     @property
     def parts(self) -> int:
-        """What is bundled in the vector: the content, and each entity."""
-        return 1 + len(self.entities)
+        """What is bundled in the vector: the content, each entity, and each once more in its part."""
+        return 1 + len(self.entities) + self.marked
 
 
 def analyse(content: str, dim: int) -> Analysis:
     """Analyse the text of a fact."""
     found = tuple(entities.extract(content))
-    vector = algebra.encode_fact(tokens(content), [entity.key for entity in found], dim)
+    marked = roles.roles(content, found)
+    vector = algebra.encode_fact(
+        content_words(content),
+        [entity.key for entity in found],
+        dim,
+        agents=[key for key, role in marked.items() if role == roles.AGENT],
+        patients=[key for key, role in marked.items() if role == roles.PATIENT],
+    )
     return Analysis(
         content,
         digest(content),
         found,
         tuple(aliases.aliases(content)),
         vector_codec.pack(vector),
+        len(marked),
     )
 
 
@@ -72,21 +80,9 @@ def digest(content: str) -> bytes:
     return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
 
 
-def tokens(text: str) -> list[str]:
-    """The words of a text that say what it is about, and the pairs of characters of scripts without spaces.
-
-    Words without a subject count only where there are no others.
-    """
-    words, grams = segment(text)
-    spoken = [word for word in words if word != BOUNDARY]
-    paired = set("".join(grams))
-    every = [word for word in spoken if word not in paired] + [gram for gram in grams if gram != BOUNDARY]
-    return ([word for word in every if not is_stopword(word)] or every or spoken)[:MAX_TOKENS]
-
-
-def tag_tokens(tags: str) -> list[str]:
+def tag_words(tags: str) -> tuple[str, ...]:
     """The words of comma-separated tags."""
-    return tokens(tags.replace(",", " , "))
+    return content_words(tags.replace(",", " , "))
 
 
 def indexed_text(content: str, tags: str) -> str:

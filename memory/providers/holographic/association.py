@@ -18,9 +18,10 @@ from hermes_state.clock import now_us
 from hermes_state.errors import InvalidValue, SearchUnavailable
 from hermes_state.schema import fact_entities, facts
 from memory.providers.holographic import algebra, entity_table, linked, relevance
+from memory.providers.holographic.comparing import Vectors
 from memory.providers.holographic.entities import normalise
 from memory.providers.holographic.records import EVERYTHING, Hit, Scope
-from memory.providers.holographic.retrieval import entity_similarities, load
+from memory.providers.holographic.retrieval import load
 from memory.providers.holographic.rows import fact_of, visible
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from memory.providers.holographic.retrieval import Candidate
+    from memory.providers.holographic.comparing import Candidate
     from memory.providers.holographic.store import FactStore
 
 # Entities that connect two others which are followed, those with the fewest facts first.
@@ -250,6 +251,7 @@ def _aboutness(found: Sequence[Candidate], known: Sequence[linked.Known]) -> lis
     """How much each fact is about the entities, 0 to 1: the mean similarity that is left of each in its bundle."""
     if not found:
         return []
-    near = [np.nan_to_num(entity_similarities(found, each.keys)) for each in known]
+    vectors = Vectors(found)
+    near = [np.nan_to_num(vectors.about(each.keys)) for each in known]
     parts = np.array([algebra.part_similarity(candidate.parts) for candidate in found], np.float32)
     return [float(value) for value in np.mean(near, axis=0) * parts]

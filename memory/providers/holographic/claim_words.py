@@ -5,7 +5,7 @@ A pattern with a group `v` says where the value stands; without one, it is the t
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from hermes_state.text import segment
 from memory.providers.holographic.spans import words
@@ -363,12 +363,13 @@ def _domains() -> dict[str, str]:
 
 def domains(terms: frozenset[str]) -> frozenset[str]:
     """What kinds of things these terms name, as far as that is known: a drink and a drink exclude each other."""
-    kinds = frozenset(kind for term in terms for word, kind in _domains().items() if _names(term, word))
+    kinds = frozenset(kind for term in terms for kind in _kinds(term))
     return kinds - {"color"} if len(kinds) > 1 else kinds  # green tea is no colour
 
 
-def _names(term: str, word: str) -> bool:
-    """Whether a term is this word, or in a script without spaces a longer one that begins or ends with it."""
-    if term == word or word.isascii():
-        return term == word
-    return term.endswith(word) or (len(word) > 1 and term.startswith(word))
+@lru_cache(maxsize=8192)
+def _kinds(term: str) -> frozenset[str]:
+    """What a term names: the word that it is, or in a script without spaces one that it begins or ends with."""
+    known = _domains()
+    words = {term} | {term[at:] for at in range(1, len(term))} | {term[:at] for at in range(2, len(term))}
+    return frozenset(known[word] for word in words if word in known and (word == term or not word.isascii()))

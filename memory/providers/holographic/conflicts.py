@@ -10,12 +10,14 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import delete, exists, insert, or_, select
+from sqlalchemy import bindparam, delete, exists, insert, or_, select
 
+from hermes_state.meta import Meta
 from hermes_state.schema import entities, fact_conflicts, fact_entities, fact_slots, fact_vectors, facts
 from memory.providers.holographic import state
 from memory.providers.holographic.algebra import similarity
-from memory.providers.holographic.contradiction import Statement, against, slots
+from memory.providers.holographic.analysis import ENCODING
+from memory.providers.holographic.contradiction import COMPARISON, Statement, against, slots
 from memory.providers.holographic.vector_codec import unpack
 
 if TYPE_CHECKING:
@@ -32,6 +34,19 @@ BATCH = 100
 # Older facts of one slot that a new one is compared with, newest first: a subject of which more is said is no subject.
 MOST_PER_SLOT = 200
 _c, _e, _f, _l, _s = fact_conflicts.c, entities.c, facts.c, fact_entities.c, fact_slots.c
+# Built once: building a statement takes longer than running it.
+_SLOTS_OF = select(_s.slot).where(_s.fact_pk == bindparam("of_fact"))
+_RIVALS_ANYWHERE = (
+    select(_s.fact_pk)
+    .join(facts, _f.pk == _s.fact_pk)
+    .where(_s.slot == bindparam("of_slot"), _s.fact_pk != bindparam("of_fact"), _f.superseded_at.is_(None))
+    .order_by(_s.fact_pk.desc())
+    .limit(MOST_PER_SLOT)
+)
+_RIVALS_BELOW = _RIVALS_ANYWHERE.where(_s.fact_pk < bindparam("of_fact"))
+# Where `meta` says by which rules the facts up to `compared_through` were compared. Slots hang on the names of a text
+# and on its words as well as on the rules of contradiction.
+_RULES_KEY, _RULES = "fact_comparison", f"{COMPARISON}+{ENCODING}"
 
 
 class Conflict(NamedTuple):
@@ -71,6 +86,7 @@ class Conflicts:
         Returns:
             About how many are left.
         """
+        self._start_over_if_rules_changed()
         deadline = None if budget_s is None else time.monotonic() + budget_s
         while True:
             with self._engine.read() as connection:
@@ -82,6 +98,18 @@ class Conflicts:
                 reached = _compare_batch(connection, state.read(connection).compared_through)
             if progress is not None:
                 progress(reached, stand.newest)
+
+    def _start_over_if_rules_changed(self) -> None:
+        """Forget what was compared by other rules: then all facts are compared again, from the first."""
+        meta = Meta(self._engine)
+        if meta.get(_RULES_KEY) == _RULES:
+            return
+        with self._engine.write() as connection:
+            connection.execute(delete(fact_conflicts))
+            connection.execute(delete(fact_slots))
+            state.move(connection, compared_through=0)
+        # Behind it: a kill between the two only means to start over once more.
+        meta.set(_RULES_KEY, _RULES)
 
     def found(self, connection: Connection, visible: Sequence[Any], limit: int) -> list[Conflict]:
         """Contradictions between facts that meet the conditions, surest first."""
@@ -141,15 +169,10 @@ def _compare(connection: Connection, batch: Sequence[int], *, above: bool = Fals
 
 
 def _rivals(connection: Connection, fact: int, *, above: bool) -> list[int]:
+    query = _RIVALS_ANYWHERE if above else _RIVALS_BELOW
     found: dict[int, None] = {}
-    for slot in connection.execute(select(_s.slot).where(_s.fact_pk == fact)).scalars().all():
-        where = [_s.slot == slot, _s.fact_pk != fact, _f.superseded_at.is_(None)]
-        if not above:
-            where.append(_s.fact_pk < fact)
-        query = select(_s.fact_pk).join(facts, _f.pk == _s.fact_pk).where(*where)
-        found |= dict.fromkeys(
-            connection.execute(query.order_by(_s.fact_pk.desc()).limit(MOST_PER_SLOT)).scalars().all()
-        )
+    for slot in connection.execute(_SLOTS_OF, {"of_fact": fact}).scalars().all():
+        found |= dict.fromkeys(connection.execute(query, {"of_slot": slot, "of_fact": fact}).scalars())
     return list(found)
 
 

@@ -14,6 +14,8 @@ from memory.providers.holographic.claims import Claim, claim
 from memory.providers.holographic.quantities import Quantity, differ
 from memory.providers.holographic.spans import words
 
+# Raise it with every change that gives another slot or another contradiction for any text: all are compared again then.
+COMPARISON = "1"
 KINDS = ("preference", "value", "opposite", "negation", "number", "date")
 MIN_CONFIDENCE = 0.5
 # How sure each finding is when nothing speaks against it.

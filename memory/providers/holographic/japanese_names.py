@@ -84,6 +84,9 @@ _KNOWN = words(
 )
 
 
+_TOPIC = re.compile(f"(?![何誰])[\u30a1-\u30fa\u30fc・{_KANJI}]{{2,12}}(?=[はのがをにで])")
+
+
 @cache
 def _person() -> re.Pattern[str]:
     surname = "|".join(sorted(_SURNAMES, key=len, reverse=True))
@@ -111,6 +114,13 @@ def japanese_names(text: str) -> Iterator[Span]:
             if not any(start < high and low < end for low, high in taken):
                 taken.append((start, end))
                 yield Span(start, end, "name")
+
+
+def asked_name(text: str) -> Iterator[Span]:
+    """What a question begins with, as far as it is written in kanji or katakana and a particle follows: its subject."""
+    match = _TOPIC.match(text)
+    if match and _KANA.search(text):
+        yield Span(*match.span(), "name")
 
 
 def _with_endings(text: str) -> Iterator[tuple[int, int]]:

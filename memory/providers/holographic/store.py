@@ -16,6 +16,7 @@ from memory.providers.holographic.analysis import Analysis, analyse, digest, joi
 from memory.providers.holographic.bank_table import BankTable
 from memory.providers.holographic.counting import FLUSH_BUDGET_S, RetrievalCounts
 from memory.providers.holographic.fulltext import FactIndex
+from memory.providers.holographic.incoming import cleaned, content_of, known_ids
 from memory.providers.holographic.records import EVERYTHING, Added, Fact, Marked, NewFact, Scope
 from memory.providers.holographic.rows import fact_of, load, visible
 
@@ -94,7 +95,7 @@ class FactStore:
 
     def add_many(self, new: Iterable[NewFact]) -> list[Added]:
         """Store facts, `BATCH` of them in each transaction; the results are in their order."""
-        given = [_cleaned(fact) for fact in new]
+        given = [cleaned(fact) for fact in new]
         added: list[Added] = []
         for start in range(0, len(given), BATCH):
             batch = given[start : start + BATCH]
@@ -103,7 +104,7 @@ class FactStore:
 
     def _add_batch(self, batch: Sequence[NewFact], analysed: Sequence[Analysis]) -> list[Added]:
         with self.engine.write() as connection:
-            known = _known(connection, batch, analysed)
+            known = known_ids(connection, batch, analysed)
             stand = state.read(connection)
             next_pk = max(stand.newest, stand.id_floor) + 1
             added: list[Added] = []
@@ -178,7 +179,7 @@ class FactStore:
             FactExists: another fact has the new content already.
             InvalidValue: the new content is blank.
         """
-        text = None if content is None else _content(content)
+        text = None if content is None else content_of(content)
         analysis = None if text is None else analyse(text, self.dim)
         with self.engine.write() as connection:
             row = self._find(connection, fact_id, scope)
@@ -378,39 +379,3 @@ def vector_row(pk: int, dim: int, analysis: Analysis) -> dict[str, Any]:
 def clamped(trust: float) -> float:
     """Trust is 0 to 1. Rounded, so that marks that cancel out leave what was there."""
     return round(min(1.0, max(0.0, trust)), 6)
-
-
-def _content(content: str) -> str:
-    text = (clean(content) or "").strip()
-    if not text:
-        raise InvalidValue("a fact needs content", hint="say it in a sentence")
-    return text
-
-
-def _cleaned(fact: NewFact) -> NewFact:
-    return NewFact(
-        content=_content(fact.content),
-        category=(clean(fact.category) or "").strip() or "general",
-        tags=clean(joined_tags(fact.tags)) or "",
-        trust=fact.trust,
-        source=fact.source,
-        user_id=clean(fact.user_id) or "",
-        session_id=clean(fact.session_id) or "",
-        retrieval_count=fact.retrieval_count,
-        helpful_count=fact.helpful_count,
-        created_at=fact.created_at,
-        updated_at=fact.updated_at,
-    )
-
-
-def _known(
-    connection: Connection, batch: Sequence[NewFact], analysed: Sequence[Analysis]
-) -> dict[tuple[bytes, str, str], int]:
-    """Which of these contents are stored, by content and owner."""
-    query = select(_f.digest, _f.user_id, _f.session_id, _f.pk).where(_f.digest.in_([each.digest for each in analysed]))
-    owners = {(fact.user_id, fact.session_id) for fact in batch}
-    return {
-        (bytes(row.digest), row.user_id, row.session_id): row.pk
-        for row in connection.execute(query)
-        if (row.user_id, row.session_id) in owners
-    }
