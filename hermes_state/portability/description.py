@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.portability.databases import KEPT, LEFT_OUT
+from hermes_state.portability.rules import LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,13 @@ _MAX_LEFT_OUT = 5_000
 
 
 def left_out(roots: Mapping[str, Collection]) -> dict[str, Any]:
-    """What was left out, the largest first, and how many things that are."""
-    items = [(root, item) for root, collection in roots.items() for item in collection.left_out]
+    """What was left out, the largest first, and how many things that are; empty locks are nothing to miss."""
+    items = [
+        (root, item)
+        for root, collection in roots.items()
+        for item in collection.left_out
+        if item.bytes or item.reason != LOCK
+    ]
     items.sort(key=lambda pair: -pair[1].bytes)
     shown = [
         {"path": f"{root}/{item.path}", "reason": item.reason, "files": item.files, "bytes": item.bytes}
