@@ -34,8 +34,8 @@ METHOD = """\
   question at most, those that were shown (recall); *turns right*: turns that were shown something, and it answered;
   *quiet when none*: questions without an answer for which nothing was recalled.
 * Parts of the sets: *held* was looked at when an earlier release had been measured. *fresh*, *later* and *sealed* were
-  written one after the other while recall was being mended, with other names, sentences and small talk; they
-  were looked at when they had been measured once, of *sealed* only Chinese. `docs/holographic.md` has the first figures of each.
+  written one after the other while recall was being mended, with other names, sentences and small talk; they were
+  looked at when they had been measured once, of *sealed* only Chinese. `docs/holographic.md` has the first figures.
 * Kinds of questions: *plain* in the words of the facts; *names that are words* (Rose, a rose); *who did it to whom*,
   where the reverse is a fact as well; *three names* among facts about one of them; *half remembered*, two or three
   words of a long fact among short ones that have most of them.

@@ -2,7 +2,8 @@
 
 Five languages, and of each several parts: `open`, which may be looked at while code is made, `held`, which is for
 measuring, and `fresh`, `later` and `sealed`, each written when those before it had been looked at. Of `sealed` only
-failures in Chinese were looked at. No line of one part is in another. Pairs have `open`, `held` and a `sealed` with the names of `held`.
+failures in Chinese were looked at. No line of one part is in another. Pairs have `open`, `held` and a `sealed` with
+the names of `held`.
 """
 
 from __future__ import annotations

@@ -213,3 +213,8 @@ def test_names_with_small_words_inside_are_whole():
         "CEO",
         "Acme",
     ]
+
+
+def test_a_verb_before_a_project_is_no_part_of_its_name():
+    assert mentions("孙俪要求午饭前交北斗项目的周报。", "北斗项目")
+    assert not mentions("他在北京人民医院工作。", "人民医院")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memory.providers.holographic.entities import Entity
 
 # Raise the number with every change that gives another vector or other entities for any text.
-ENCODING = f"2+{SEGMENTATION}"
+ENCODING = f"3+{SEGMENTATION}"
 _DIGEST_BYTES = 16
 
 

@@ -94,6 +94,7 @@ _BREAK_WORDS = words(
     办公室 办公桌 合同 发票 备份 报表 团队 例会 脚本 端口 预算 后端 前端 经理 同事 老板 领导 负责人 生日 存储层
     代码 仓库 日志 缓存 截止日期 三年前 年前 年后 天前 天后 先生 女士 小姐 老师 教授 博士 医生 律师 主任 总监
     部长 处长 局长 校长 院长 队长 组长 总裁 董事长 工程师 师傅 同学
+    一位 两位 几位 收集 收藏 修理 批评 看望 设计 邀请 提拔 学习 参观 访问 安装 购买 出售
     """
 )
 _BREAK_CHARACTERS = (
@@ -101,7 +102,7 @@ _BREAK_CHARACTERS = (
     "你他她它您这那哪谁请说会能要想去住吃喝用找问写做教跟叫将由向往"
 )
 # Verbs and adverbs of one character that given names do not end with. They are part of too many words to be breaks.
-_NO_GIVEN_END = frozenset(
+VERBS = frozenset(
     "来去教租买卖拿送带打看听读开关养穿坐站走跑说问答做干写唱跳玩办接收寄借还付交订退换签批改删减降调查测帮陪等替变像比按便很挺刚仅约每各另"
     "先再又曾已正将需必爱恨怕愿肯敢该得找选投赢输赚欠存取吃喝睡起到离回进出上下里前后时从向往把被让叫使令给对跟和同与及或吗呢吧啊的了着过是有无不没都也就才只"
 ) - frozenset("刚向和")
@@ -265,8 +266,8 @@ def _people(run: str, cuts: list[Piece], taken: list[Piece]) -> Iterator[Piece]:
     for start in sorted(begins):
         for length in _lengths(run[start : start + 2]):
             name = run[start : start + length]
-            closed = start + length in ends or run[start + length : start + length + 1] in _NO_GIVEN_END
-            if not closed or len(name) < length or name[-1] in _NO_GIVEN_END:
+            closed = start + length in ends or run[start + length : start + length + 1] in VERBS
+            if not closed or len(name) < length or name[-1] in VERBS:
                 continue
             if _overlaps((start, start + length), cuts + taken) or any(map(name.startswith, _ORDINARY)):
                 continue

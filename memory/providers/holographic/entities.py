@@ -13,7 +13,7 @@ from itertools import chain
 
 from hermes_state.text import fold
 from memory.providers.holographic.caseless_names import announced_names
-from memory.providers.holographic.chinese_names import GIVEN_ENDS, PLACE_ENDINGS, chinese_names
+from memory.providers.holographic.chinese_names import GIVEN_ENDS, PLACE_ENDINGS, VERBS, chinese_names
 from memory.providers.holographic.japanese_names import japanese_names
 from memory.providers.holographic.korean_names import PARTICLES, korean_names
 from memory.providers.holographic.latin_names import acronyms, capitalised, shapes
@@ -115,7 +115,9 @@ def _unspaced_names(text: str) -> tuple[str, ...]:
 
 
 def _just_grown(key: str, other: str) -> bool:
-    """Whether the longer name may well be the shorter one with a word of one character beside it."""
+    """Whether the longer name may well be the shorter one with a word of one character beside it, or behind a verb."""
+    if other.endswith(key) and other[-len(key) - 1] in VERBS and len(key) >= _WHOLE_NAME_CHARS:
+        return True
     if len(other) != len(key) + 1:
         return False
     if other.endswith(key):
