@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, func, insert, select, update
 
 from hermes_state.activity import Tail, tails
+from hermes_state.codec import PACKED_COLUMNS
 from hermes_state.copying.keys import PROMPTS, SESSIONS, find
 from hermes_state.copying.mark import Mark
-from hermes_state.copying.streaming import batches
+from hermes_state.copying.streaming import batches, plain_batches
 from hermes_state.copying.tables import SESSION_REFERENCES
+from hermes_state.engine.bulk import COLUMNS, insert_messages
 from hermes_state.engine.ids import MessageIds
 from hermes_state.errors import Conflict
-from hermes_state.packing import pack
+from hermes_state.packing import pack, unpack
 from hermes_state.schema import messages, sessions, store_state
 
 if TYPE_CHECKING:
@@ -34,7 +36,9 @@ Row = dict[str, Any]
 _c, _m = sessions.c, messages.c
 # Rows of a transaction: some 50 ms, so that others who write to the target's database wait no longer.
 _BATCH = 1000
-_PACKED = ("content", "tool_calls", "details")
+# Places in a row of `messages`.
+_ID, _SESSION_PK = COLUMNS.index("id"), COLUMNS.index("session_pk")
+_LONG = tuple(map(COLUMNS.index, PACKED_COLUMNS))
 # What a session has until all messages are there.
 _BARE: Row = {
     "title": None,
@@ -87,7 +91,7 @@ class Conversations:
         total = self._source.execute(count).scalar_one()
         before = self._source.execute(count.where(_m.id <= self._mark.through)).scalar_one()
         query = select(messages).where(_m.id > self._mark.through).order_by(_m.id)
-        with batches(self._source, query, _BATCH) as found:
+        with plain_batches(self._source, query, _BATCH) as found:
             for rows in found:
                 with self._target.write() as connection:
                     self._add(connection, rows)
@@ -106,19 +110,21 @@ class Conversations:
     def _add(self, target: Connection, rows: Sequence[Any]) -> None:
         self._refuse_others(target)
         self._keys.begin()
-        self._keys.learn(target, SESSIONS, [row["session_pk"] for row in rows])
-        ids = MessageIds(target)
-        is_packed = self._target.dialect == "sqlite"
+        self._keys.learn(target, SESSIONS, [row[_SESSION_PK] for row in rows])
+        ids = MessageIds(target, len(rows))
+        other, stored = (str, pack) if self._target.dialect == "sqlite" else (bytes, unpack)
         new = []
         for row in rows:
-            message = {**row, "id": ids.take(), "session_pk": self._keys.of(SESSIONS, row["session_pk"])}
-            if is_packed:
-                message |= {name: pack(row[name]) for name in _PACKED if isinstance(row[name], str)}
+            message = list(row)
+            message[_ID], message[_SESSION_PK] = ids.take(), self._keys.of(SESSIONS, row[_SESSION_PK])
+            for place in _LONG:
+                if isinstance(message[place], other):
+                    message[place] = stored(message[place])
             new.append(message)
-        target.execute(insert(messages), new)
-        newest = new[-1]["id"]
+        insert_messages(target, new)
+        newest = new[-1][_ID]
         target.execute(update(store_state).values(counted_through=newest))
-        self._mark = Mark(source=self._mark.source, through=rows[-1]["id"], newest=newest)
+        self._mark = Mark(source=self._mark.source, through=rows[-1][_ID], newest=newest)
         self._mark.write(target)
 
     def link(self) -> None:

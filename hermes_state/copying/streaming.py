@@ -16,3 +16,10 @@ def batches(connection: Connection, query: Select[Any], size: int) -> Iterator[I
     """The rows of a query as mappings, `size` at a time; what is left of them when the block ends is given up."""
     with connection.execute(query.execution_options(yield_per=size)) as result:
         yield result.mappings().partitions(size)
+
+
+@contextmanager
+def plain_batches(connection: Connection, query: Select[Any], size: int) -> Iterator[Iterator[Sequence[Any]]]:
+    """The same with rows as tuples, in the order of the query's columns."""
+    with connection.execute(query.execution_options(yield_per=size)) as result:
+        yield result.partitions(size)

@@ -20,10 +20,15 @@ _DRAWN = 64
 
 
 class MessageIds:
-    """Gives out ids, rising."""
+    """Gives out ids, rising.
 
-    def __init__(self, connection: Connection) -> None:
+    Args:
+        expected: how many will be taken, as far as that is known.
+    """
+
+    def __init__(self, connection: Connection, expected: int = _DRAWN) -> None:
         self._connection = connection
+        self._expected = expected
         self._is_drawn = connection.dialect.name == "postgresql"
         self._drawn: deque[int] = deque()
         self._next = 0 if self._is_drawn else _first_free(connection)
@@ -34,7 +39,7 @@ class MessageIds:
             self._next += 1
             return self._next - 1
         if not self._drawn:
-            self._drawn.extend(self._connection.exec_driver_sql(_DRAW, (_DRAWN,)).scalars())
+            self._drawn.extend(self._connection.exec_driver_sql(_DRAW, (self._expected,)).scalars())
         return self._drawn.popleft()
 
     def column(self, offset: ColumnElement[int]) -> ColumnElement[Any]:

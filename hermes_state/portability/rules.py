@@ -103,6 +103,8 @@ def _is_pid(path: str, _: Names) -> bool:
     return not content.strip() or content.strip().isdigit() or b'"pid"' in content
 
 
+# The reason for which a lock file is left out.
+LOCK = "lock"
 DEFAULT_RULES: tuple[Rule, ...] = (
     *_rules("earlier backup", "/backups/ /state-snapshots/ /update-backups/"),
     *_rules("earlier backup", "hermes-backup-*.zip hermes-backup-*.tar.zst hermes-backup-*.tar.zst.age"),
@@ -124,8 +126,8 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     *_rules("cache", "/context_length_cache.yaml /.skills_prompt_snapshot.json /.update_check"),
     *_rules("process id", "/*.pid /gateway/*.pid /cron/*.pid", is_runtime=True),
     *_rules("process id", "*.pid", _is_pid, is_runtime=True),
-    *_rules("lock", "/*.lock /gateway/*.lock /cron/*.lock /memories/*.lock", is_runtime=True),
-    *_rules("lock", "*.lock", _is_lock, is_runtime=True),
+    *_rules(LOCK, "/*.lock /gateway/*.lock /cron/*.lock /memories/*.lock", is_runtime=True),
+    *_rules(LOCK, "*.lock", _is_lock, is_runtime=True),
     *_rules("state of running processes", "/gateway_state.json /processes.json", is_runtime=True),
     *_rules("state of running processes", "/runtime/active_sessions.json", is_runtime=True),
 )

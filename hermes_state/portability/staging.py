@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".partial"
 _LOCK = "lock"
+# A folder without a lock is of a process that was killed before it made one, or that is just about to. [s]
+_LOCKED_WITHIN_S = 60.0
 
 
 @contextmanager
@@ -36,7 +39,10 @@ def staging(folder: Path, name: str) -> Iterator[Path]:
 def clear(folder: Path, name: str) -> None:
     """Delete what killed processes left behind under such a name."""
     for left in folder.glob(f".{_plain(name)}.*{SUFFIX}"):
-        if not left.is_dir() or left.is_symlink() or not (left / _LOCK).exists():
+        if not left.is_dir() or left.is_symlink():
+            continue
+        if not (left / _LOCK).exists():
+            _clear_unlocked(left)
             continue
         lock = FileLock(left / _LOCK, timeout=0)
         try:
@@ -44,6 +50,15 @@ def clear(folder: Path, name: str) -> None:
                 shutil.rmtree(left, ignore_errors=True)
         except Timeout:  # its process lives
             continue
+
+
+def _clear_unlocked(left: Path) -> None:
+    """Delete an empty folder that nobody will fill any more."""
+    try:
+        if time.time() - left.stat().st_mtime > _LOCKED_WITHIN_S:
+            left.rmdir()
+    except OSError:  # not empty, so it is nobody's we know; or another process was faster
+        return
 
 
 def _plain(name: str) -> str:

@@ -140,8 +140,9 @@ def _contexts(
         if len(after) < count:
             after = lookups.after(connection, found.session_pk, found.position, count)
         text = texts[found.id].original if found.id in texts else ""
-        itself = context_message_of({**_shown(found.id, found.role, found.created_at, text), "is_hit": True})
-        contexts[found.id] = (*map(_neighbour, before), itself, *map(_neighbour, after))
+        itself = _shown(found.id, found.role, found.created_at, text)
+        itself["is_hit"] = True
+        contexts[found.id] = (*map(_neighbour, before), context_message_of(itself), *map(_neighbour, after))
     return contexts
 
 

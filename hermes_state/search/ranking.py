@@ -61,7 +61,7 @@ class Depth(NamedTuple):
 
 
 # A page of messages, at the least cost.
-PAGE = Depth(100, 60, 60, 20)
+PAGE = Depth(60, 40, 40, 20)
 # Conversations are judged by several messages each.
 WIDE = Depth(200, 150, 60, 20)
 # With optional words more are needed, since the neighbours that hold some of them carry evidence: with 100 scored the

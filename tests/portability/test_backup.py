@@ -434,3 +434,15 @@ def test_errors_are_ours(tmp_path: Path) -> None:
     (home / "backup-rules").write_bytes(b"\xff\xfe")
     with pytest.raises(HermesStateError):
         backup(home, tmp_path / "b.tar.zst")
+
+
+def test_empty_locks_are_not_named(tmp_path: Path) -> None:
+    """What every running agent leaves in its home is no news; a lock that holds something is named."""
+    home = tmp_path / ".hermes"
+    home.mkdir()
+    (home / "config.yaml").write_text("model: {}\n")
+    (home / "auth.lock").touch()
+    (home / "gateway.lock").write_text("4711")
+    report = backup(home, tmp_path / "b.tar.zst")
+    assert [item["path"] for item in report.manifest.facts["left_out"]] == ["home/gateway.lock"]
+    assert report.manifest.facts["left_out_count"] == 1

@@ -58,7 +58,7 @@ def test_more_words_than_are_worth_a_name(tmp_path: Path, monkeypatch: pytest.Mo
     with SessionDB.open(tmp_path / "store.db", synchronous="NORMAL") as db:
         session = db.sessions.create(source="cli").id
         db.messages.append_many(session, [{"role": "user", "content": f"id{number:04}x"} for number in range(900)])
-        assert db.search.messages("id*").explanation.candidates == 100
+        assert db.search.messages("id*").explanation.candidates == 60
         assert len(db.search.messages("id00*", limit=200)) == 100
         assert len(db.search.messages("id*", limit=1000)) == 900
 

@@ -64,10 +64,13 @@ def list_command(
             else:
                 invocation.say(_line(entry))
         archive_id = opened.manifest.archive_id
+        tally = opened.tally
+    # `verify` counts what the archive says of itself too.
+    own = f"; with its manifest and report {count(tally.entries, 'member')}" if below is None else ""
     if invocation.json:
         invocation.document({"path": str(archive), "archive_id": archive_id, "members": shown})
     else:
-        invocation.note(f"{count(number, 'member')}, {size(total)}")
+        invocation.note(f"{count(number, 'member')}, {size(total)}{own}")
 
 
 def _is_below(name: str, folder: str) -> bool:

@@ -64,7 +64,14 @@ def _tell(invocation: Invocation, done: Recovery) -> None:
             invocation.say(f"  {table.table}: {', '.join(facts)}")
     if not done.report.is_sound:
         invocation.note(f"`hermes-state db check --db {done.target}` finds faults in it; it was not put in place")
+    # What gave all of its rows may be sound: nobody has called it damaged.
+    old = "old store" if done.is_complete else "damaged store"
     if done.kept:
-        invocation.note(f"it is in place; the damaged store is kept as {one_line(str(done.kept))}")
+        invocation.note(f"it is in place; the {old} is kept as {one_line(str(done.kept))}")
     elif done.copy:
-        invocation.note(f"the damaged store was copied to {one_line(str(done.copy))}")
+        invocation.note(f"the {old} was copied to {one_line(str(done.copy))}")
+    if done.is_complete and not done.kept:
+        source = one_line(str(done.source))
+        invocation.note(
+            f"nothing was lost or mended: if `hermes-state db check --db {source}` calls it sound, keep it as it is"
+        )

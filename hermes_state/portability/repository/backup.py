@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from hermes_state.errors import InvalidValue
 from hermes_state.portability import staging
-from hermes_state.portability.backup import BackupReport, HomeReading, Wanted, refuse_unfit, user_name
+from hermes_state.portability.backup import BackupReport, HomeReading, Wanted, refuse_unfit
+from hermes_state.portability.description import user_name
 from hermes_state.portability.digests import Tally, digest_of
 from hermes_state.portability.format import LEVEL, MANIFEST, OWN_MEMBERS, OWN_MODE, REPORT, Entry, Kind, Limits
 from hermes_state.portability.manifest import dump
