@@ -11,6 +11,7 @@ from builtin_harness import caller
 
 from hermes_state import SessionDB
 from hermes_state.home import STORE_NAME
+from hermes_state.store import is_on_server
 from memory.builtin import BuiltinMemory, Limits
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def db(home: Path, empty_store: Path) -> Iterator[SessionDB]:
-    """The home's store."""
+def db(home: Path, empty_store: Path, store_at: str) -> Iterator[SessionDB]:
+    """The home's store: the file in it, or one on a server."""
     home.mkdir(mode=0o700)
-    shutil.copy2(empty_store, home)
-    with SessionDB.open(home=home, synchronous="NORMAL") as opened:
+    place = store_at if is_on_server(store_at) else str(shutil.copy2(empty_store, home))
+    with SessionDB.open(place, synchronous="NORMAL") as opened:
         yield opened
 
 

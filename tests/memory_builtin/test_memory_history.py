@@ -199,6 +199,7 @@ def test_the_index_is_made_anew_when_it_is_gone_or_lacks_entries(memory: Builtin
     assert len(memory.search("redis")) == 2
 
 
+@pytest.mark.sqlite_only
 def test_a_damaged_index_costs_no_search(memory: BuiltinMemory, db: SessionDB) -> None:
     memory.apply([add("redis one"), add("redis two")])
     with db.engine.write() as connection:
@@ -207,6 +208,7 @@ def test_a_damaged_index_costs_no_search(memory: BuiltinMemory, db: SessionDB) -
     assert check(db.engine, full=True).is_sound
 
 
+@pytest.mark.sqlite_only
 def test_forgotten_means_forgotten(home: Path, memory: BuiltinMemory, db: SessionDB) -> None:
     """After a purge no file of the home holds the text, nor what it was before."""
     BuiltinMemory(home, db, approval=True).apply([add("password hint: zebra-quux"), add("stays")])
@@ -222,6 +224,7 @@ def test_forgotten_means_forgotten(home: Path, memory: BuiltinMemory, db: Sessio
     assert check(db.engine, full=True).is_sound
 
 
+@pytest.mark.sqlite_only
 def test_vacuum_and_reindex_keep_memory_searchable(memory: BuiltinMemory, db: SessionDB) -> None:
     memory.apply([add("redis one")])
     db.maintenance.vacuum()
@@ -231,6 +234,7 @@ def test_vacuum_and_reindex_keep_memory_searchable(memory: BuiltinMemory, db: Se
     assert check(db.engine, full=True).is_sound
 
 
+@pytest.mark.sqlite_only
 def test_a_recovered_store_has_its_memories(home: Path, memory: BuiltinMemory, db: SessionDB, tmp_path: Path) -> None:
     memory.apply([add("redis 升级", tags=("ops",))])
     memory.apply([Operation(action="archive", old_text="redis")])
@@ -272,6 +276,7 @@ def test_a_store_that_is_opened_later_takes_the_files_over(home: Path) -> None:
         assert {hit.text for hit in memory.search("one two")} == {"one", "two"}
 
 
+@pytest.mark.sqlite_only
 def test_a_store_opened_for_reading_is_searched_and_left_as_it_is(
     home: Path, memory: BuiltinMemory, db: SessionDB
 ) -> None:

@@ -389,6 +389,7 @@ def test_a_batch_to_undo_that_is_no_text_is_refused_in_words(call: Call, batch: 
     assert call(action="list")["targets"]["memory"]["entry_count"] == 1
 
 
+@pytest.mark.sqlite_only
 @pytest.mark.parametrize("text", ["家" * 300_000, "\n§\n".join(f"entry {n} {'主题' * 60}" for n in range(2_000))])
 def test_a_huge_file_does_not_make_a_huge_reply(call: Call, home: Path, text: str) -> None:
     """It would fill the model's context; ids, sizes and what is left out are told."""

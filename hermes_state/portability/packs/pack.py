@@ -98,14 +98,14 @@ def pack(
     target: Path,
     wanted: Wanted,
     *,
-    store: Path | None = None,
+    store: Path | str | None = None,
     options: Options | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> PackReport:
     """Write a pack. The home is only read, but that its store is brought to this version's schema.
 
     Args:
-        store: None: the home's own.
+        store: a file, or the URL of a store on a server; None: the home's own.
 
     Raises:
         InvalidValue: there is no home, or no folder for the pack.
@@ -129,7 +129,7 @@ def pack(
     return PackReport(written=written, manifest=manifest, replaced=work.replaced, seconds=time.monotonic() - started)
 
 
-def _opened(store: Path) -> SessionDB:
+def _opened(store: Path | str) -> SessionDB:
     """The store; where nothing can be written, as it is."""
     try:
         return SessionDB.open(store)
@@ -142,7 +142,7 @@ class _Packing:
     """One pack in the making."""
 
     home: Path
-    store: Path
+    store: Path | str
     stage: Path
     wanted: Wanted
     progress: Callable[[Step], None] | None
@@ -161,7 +161,7 @@ class _Packing:
         )
         found = self.files.entries()
         self.parts |= {part: {"files": count} for part, count in self.files.counts.items()}
-        if self.store.exists():
+        if isinstance(self.store, str) or self.store.exists():
             with _opened(self.store) as db:
                 found = self._texts(db.engine) + found
         elif self.wanted.ids or parts == {SESSIONS}:
