@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hermes_state.engine.connections import driver_of
 from hermes_state.engine.failures import ours
+from hermes_state.engine.pragmas import READER_BUSY_MS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
     from hermes_state.engine.connections import Connections
     from hermes_state.engine.forks import Gate
-
-# How long SQLite itself lets a reader wait: recovery of the WAL's index after a crash is the only thing it ever waits
-# for.
-READER_BUSY_MS = 10_000
 
 
 class Snapshot:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
@@ -23,7 +24,8 @@ from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translate, translated
 from hermes_state.engine.log_length import LogLength
-from hermes_state.engine.snapshots import READER_BUSY_MS, Snapshot
+from hermes_state.engine.pragmas import CHECKPOINT_PAGES, configure
+from hermes_state.engine.snapshots import Snapshot
 from hermes_state.engine.turns import Turns
 from hermes_state.engine.waiting import retry_while_busy
 from hermes_state.errors import HandleUnusable, ReadOnlyStore, StoreBusy, StoreUnavailable
@@ -37,14 +39,8 @@ if TYPE_CHECKING:
 
 # How long a write may wait for other processes, in seconds.
 DEFAULT_BUSY_BUDGET_S = 20.0
-# A checkpoint is tried when the WAL holds this many 4 KiB pages (8 MiB): fewer checkpoints than SQLite's 1,000
-# write the hot pages of counters and indexes less often, and the WAL stays below 10 MB.
-_CHECKPOINT_PAGES = 2000
-_CACHE_KIB = 16 * 1024
 # Reading connections kept open between snapshots at most.
 _READERS_KEPT = 8
-# What a large transaction made of the WAL is given back at the next reset of the WAL, in bytes.
-_WAL_KEPT_BYTES = 10_000_000
 # How often appends look whether the path still names the open file, in seconds: a stat costs as much as 1 % of them.
 _LOOK_EVERY_S = 0.1
 
@@ -84,7 +80,7 @@ class SqliteEngine:
         self._raw_writer: Any = None  # the driver's connection inside `_writer`
         self._transaction_thread = 0  # the thread inside `write()`, or 0
         self._appender = Appender(self.driver.module.IntegrityError)
-        self._log_length = LogLength(path, _CHECKPOINT_PAGES, self._open, self.driver.module.Error)
+        self._log_length = LogLength(path, CHECKPOINT_PAGES, self._open, self.driver.module.Error)
         self._turns = Turns(path)
         self._gate = forks.Gate()
         self._place = access.Place(path)
@@ -133,8 +129,9 @@ class SqliteEngine:
             check_same_thread=False,
             cached_statements=256,
         )
+        set_up = partial(configure, connection, read_only=self.read_only, synchronous=self.synchronous)
         try:
-            retry_while_busy(lambda: self._configure(connection), time.monotonic() + self.busy_budget_s, self.path)
+            retry_while_busy(set_up, time.monotonic() + self.busy_budget_s, self.path)
         except BaseException:
             connection.close()
             raise
@@ -144,19 +141,6 @@ class SqliteEngine:
         connection = self._sqlalchemy.connect()
         beginnings.prepare(connection)
         return connection
-
-    def _configure(self, connection: Any) -> None:
-        run = connection.execute
-        run(f"PRAGMA busy_timeout={READER_BUSY_MS}")
-        if not self.read_only and run("PRAGMA journal_mode").fetchone()[0] != "wal":
-            run("PRAGMA journal_mode=WAL")
-        run(f"PRAGMA synchronous={'NORMAL' if self.synchronous == 'NORMAL' else 'FULL'}")
-        run("PRAGMA foreign_keys=ON")
-        run(f"PRAGMA cache_size=-{_CACHE_KIB}")
-        run(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
-        run(f"PRAGMA journal_size_limit={_WAL_KEPT_BYTES}")
-        run("PRAGMA secure_delete=FAST")
-        connection.create_function("casefold", 1, _casefold, deterministic=True)
 
     # --- transactions ------------------------------------------------------------------------------------------
 
@@ -407,11 +391,6 @@ class SqliteEngine:
             self._writer = self._raw_writer = None
         self._readers.close()
         self._sqlalchemy.dispose()
-
-
-def _casefold(text: str | None) -> str | None:
-    """SQLite's own `lower` knows ASCII only."""
-    return None if text is None else text.casefold()
 
 
 def _emit_begin(connection: Connection) -> None:
