@@ -30,13 +30,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from sqlalchemy.engine import make_url
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 import postgres_server
 from corpus import CORPUS_REVISION, DEFAULT_SEED, Corpus
-from harness import postgres_bars
+from harness import postgres_bars, postgres_growth
 from harness.bars import LISTS
 from harness.client import Worker
 from harness.figures import Figures, percentile
@@ -53,6 +54,8 @@ PACKAGES = {
     "agents": ["openai-agents[sqlalchemy]"],
     "langgraph": ["langgraph-checkpoint-postgres", "langgraph", "psycopg[binary]"],
 }
+#: How many times as large the stores become, and how often the searches are repeated in each of four stores.
+GROWN, GROWTH_TURNS = 10, 3
 _HELD = """
 SELECT sum(pg_total_relation_size(oid)) FROM pg_class
 WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
@@ -69,6 +72,10 @@ class Bench:
         self.failures: list[str] = []
         self._superuser = superuser(url) if own else None
         self.corpus = Corpus(options.seed)
+
+    def move_superuser(self, connection: Any) -> None:
+        """Another one from now on."""
+        self._superuser = connection
 
     @property
     def superuser(self) -> Any:
@@ -223,38 +230,53 @@ def _note(bench: Bench, part: str, name: str, told: dict[str, Any], server_ms: f
 
 
 def growth_part(bench: Bench) -> None:
-    """A search inside one store while the other stores of the database become ten times as many."""
+    """A search inside one of many stores, before and after all of them became ten times as large."""
+    from hermes_state import SessionDB
+
     each, stores = bench.options.each, bench.options.stores
-    connection = bench.superuser
-    with bench.opened("ours", 1, "one") as (worker,):
-        worker.call("bulk", first=0, count=each)
-    source = connection.execute("SELECT number FROM stores WHERE name = 'one'").fetchone()[0]
-    _forget_others(connection, source)
-    connection.execute("INSERT INTO stores (name) SELECT 'tenant-' || n FROM generate_series(1, %s) AS n", (stores,))
-    connection.execute(
-        "INSERT INTO store_state (store, id, store_id, created_at, id_floor, counted_through, indexed_through)"
-        " SELECT number, 1, gen_random_uuid()::text, 0, 0, 0, 0 FROM stores WHERE name LIKE 'tenant-%'"
-    )
-    numbers = [row[0] for row in connection.execute("SELECT number FROM stores WHERE name LIKE 'tenant-%' ORDER BY 1")]
+    with SessionDB.open(bench.place("one"), synchronous="NORMAL") as db:
+        text = postgres_growth.fill(db, bench.corpus, each)
+        found = bench.superuser.execute("SELECT number FROM stores WHERE name = 'one'").fetchone()
+    _forget_others(bench.superuser, found[0])
+    tenants = postgres_growth.Tenants(bench.superuser, found[0], stores, each)
+    tenants.grow(1)
+    before = f"{make_url(bench.url).database}_before"
+    bench.move_superuser(postgres_growth.clone(bench.superuser, before))
+    tenants.move(bench.superuser)
+    tenants.grow(GROWN - 1)
+    _search_tenants(bench, {1: before, GROWN: str(make_url(bench.url).database)}, text * stores)
+
+
+def _search_tenants(bench: Bench, databases: dict[int, str], text: int) -> None:
+    """The same searches in both databases, in turn, so that what else the machine does is the same for both."""
+    each, stores = bench.options.each, bench.options.stores
     queries = [query for kind in query_kinds(bench.corpus) for query in kind.queries[:3]]
-    made = 0
-    for upto in (stores // 10, stores):
-        fresh = numbers[made:upto]
-        multiplied = Multiplied(connection)
-        multiplied.by = each + 1_000
-        multiplied.grow([(number, made + place + 1) for place, number in enumerate(fresh)], source)
-        made = upto
-        told: list[dict[str, Any]] = []
-        for tenant in (1, upto // 2, upto):
-            with bench.opened("ours", 1, f"tenant-{tenant}") as (worker,):
+    told: dict[int, list[dict[str, Any]]] = {times: [] for times in databases}
+    for tenant in sorted({1, stores // 4, stores // 2, stores}):
+        with ExitStack() as stack:
+            workers = {times: stack.enter_context(bench.worker("ours")) for times in told}
+            for times, worker in workers.items():
+                url = make_url(bench.url).set(database=databases[times])
+                worker.call("open", path=f"{url}?store=tenant-{tenant}", synchronous="FULL")
                 worker.call("search", queries=queries, repeats=len(queries))
-                told.append(worker.call("search", queries=queries, repeats=2 * len(queries)))
+            for turn in range(GROWTH_TURNS):
+                for times in sorted(told, reverse=bool(turn % 2)):
+                    start = bench.cpu()
+                    answer = workers[times].call("search", queries=queries, repeats=len(queries))
+                    told[times].append(answer | {"server": bench.cpu() - start})
+            for worker in workers.values():
+                worker.call("close")
+    for times, answers in told.items():
+        own = [value for one in answers for value in one["own"]]
+        with superuser(bench.url, databases[times]) as connection:
+            held = connection.execute(_HELD).fetchone()
         bench.figures.add(
-            "growth", f"{upto:,} stores of {each:,}", upto * each, "ours",
-            own_p50_ms=statistics.median(value for one in told for value in one["own"]),
-            own_p95_ms=percentile([value for one in told for value in one["own"]], 0.95),
-            wall_p50_ms=statistics.median(value for one in told for value in one["wall"]),
-            calls=sum(len(one["own"]) for one in told),
+            "growth", f"{stores:,} stores of {each * times:,}", stores * each * times, "ours",
+            own_p50_ms=statistics.median(own), own_p95_ms=percentile(own, 0.95),
+            wall_p50_ms=statistics.median(value for one in answers for value in one["wall"]),
+            client_ms=sum(value for one in answers for value in one["cpu"]) / len(own),
+            server_ms=sum(one["server"] for one in answers) * 1_000 / len(own), calls=len(own),
+            disk_mb=float(held[0]) / 1e6, text_mb=text * times / 1e6,
         )  # fmt: skip
 
 
@@ -361,8 +383,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--size", type=size_of, default=100_000, help="messages of the store that is searched")
     parser.add_argument("--built", type=size_of, default=20_000, help="of which so many are stored one by one")
     parser.add_argument("--copied", type=size_of, default=20_000, help="messages that are copied")
-    parser.add_argument("--stores", type=size_of, default=100, help="growth: stores at the end")
-    parser.add_argument("--each", type=size_of, default=1_000, help="growth: messages of each")
+    parser.add_argument("--stores", type=size_of, default=100, help="growth: stores")
+    parser.add_argument("--each", type=size_of, default=1_000, help="growth: messages of each at first")
     parser.add_argument("--tenants", type=size_of, default=1_000, help="stores opened in turn")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each round of appends")
     parser.add_argument("--rounds", type=int, default=3, help="of appends, the sides in turn")

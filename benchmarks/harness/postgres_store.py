@@ -57,22 +57,23 @@ WHERE m.store = s.store
 """
 
 
-def superuser(url: str) -> psycopg.Connection:
-    """A connection that sees all stores of the server that the benchmark started."""
+def superuser(url: str, database: str | None = None) -> psycopg.Connection:
+    """A connection that sees all stores of the server that the benchmark started; None: in the URL's database."""
     place = make_url(url)
-    return psycopg.connect(host=place.host, port=place.port, user="postgres", dbname=place.database, autocommit=True)
+    name = database or place.database
+    return psycopg.connect(host=place.host, port=place.port, user="postgres", dbname=name, autocommit=True)
 
 
 class Multiplied:
     """The store built first, and copies of its rows in it or in other stores."""
 
     def __init__(self, connection: psycopg.Connection) -> None:
-        self._connection = connection
+        self.connection = connection
         self._index = str(self._one(f"SELECT pg_get_indexdef('{_INDEX}'::regclass)"))
         self.by = int(self._one("SELECT max(id) FROM messages"))
 
     def _one(self, statement: str) -> object:
-        row = self._connection.execute(statement).fetchone()
+        row = self.connection.execute(statement).fetchone()
         assert row is not None
         return row[0]
 
@@ -83,12 +84,12 @@ class Multiplied:
             copies: for each the store it goes to and its number, by which its ids are moved.
             source: the number of the store that is copied.
         """
-        run = self._connection.execute
+        run = self.connection.execute
         run("SET synchronous_commit = off")
         run(f"DROP INDEX {_INDEX}")
         given = list(copies)
         run("CREATE TEMP TABLE copies (k bigint, target integer)")
-        with self._connection.cursor().copy("COPY copies FROM STDIN") as rows:
+        with self.connection.cursor().copy("COPY copies FROM STDIN") as rows:
             for target, number in given:
                 rows.write_row((number, target))
         for table in _SHIFTED:
@@ -114,13 +115,14 @@ class Multiplied:
             name: form.format(k="c.k", by=self.by, apart=APART_US, zone=self._zone(source))
             for name, form in _SHIFTED[table].items()
         }
-        columns = [str(row[0]) for row in self._connection.execute(_COLUMNS, (table,))]
+        columns = [str(row[0]) for row in self.connection.execute(_COLUMNS, (table,))]
         values = ["c.target" if name == "store" else shifted.get(name, f't."{name}"') for name in columns]
         names = ", ".join(f'"{name}"' for name in columns)
-        order = " ORDER BY c.k, t.id" if table != "sessions" else ""
+        # Copy after copy, as if they had been said one after another, and without sorting all of them.
+        key = "pk" if table == "sessions" else "id"
         return (
-            f"INSERT INTO {table} ({names}) SELECT {', '.join(values)} FROM {table} AS t, copies AS c"
-            f" WHERE t.store = {source}{order}"
+            f"INSERT INTO {table} ({names}) SELECT {', '.join(values)} FROM (SELECT * FROM copies ORDER BY k) AS c"
+            f" CROSS JOIN LATERAL (SELECT * FROM {table} WHERE store = {source} ORDER BY {key} OFFSET 0) AS t"
         )
 
     def _zone(self, source: int) -> str:
