@@ -181,16 +181,16 @@ def cells(row: dict[str, Any]) -> list[str]:
 NOTES = """
 ## Why they are so
 
-**Bytes.** The copy of the store has no full-text indexes, and changed chunks are stored as differences to those that
-lay there before. restic and borg see a file in which rows moved and indexes were merged: they store an eighth to four
-fifths of it again each day.
+**Bytes.** The copy of the store has no full-text indexes, its pages lie where they lay before, and a changed page is
+stored as a difference to what it was. restic and borg see a file in which rows moved and indexes were merged: they
+store an eighth to four fifths of it again each day.
 
-**Time.** A second backup reads the whole database, since SQLite notes nowhere which pages changed: it copies the tables
-out of one snapshot of the database, lets SQLite check the copy, cuts it and hashes it. That costs the same however
-little changed, and the first backup, which compresses all of it besides, is not slow enough for a tenth of it to be
-that. What is left of a second is the start of the program, the walk, the copy (0.4 s), and the differences. When
-nothing changed no content is read. Where the changed rows lie together restic needs as much CPU time, took half the
-time in this run, and stores two hundred times as much.
+**Time.** SQLite notes nowhere which pages changed. So a second backup reads every page with rows (a fifth of the file;
+the rest are indexes), and its copy is checked by SQLite and hashed twice: each chunk, to know whether it is there, and
+the whole, which is what an archive of it would say. That costs the same however little changed: half of the time. The
+start of the program, the walk and the list of files are a third. The rest is what changed. The first backup, which
+compresses all of it in two threads besides, does not take long enough for a tenth of it to be that. When nothing
+changed no content is read.
 
 **Memory** does not grow with the size of files, but with the number of chunks and files; see
 [repository-format.md](repository-format.md).

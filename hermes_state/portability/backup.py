@@ -43,6 +43,7 @@ class Wanted:
         external: files and folders outside of the home that belong to it, below the user's home folder.
         store: the URL or file of a store that the home uses in the place of its own; "": its own. Its content is in
             the archive as the home's own store.
+        reread: in a repository, read everything, although it looks as it did in the snapshot before.
     """
 
     quick: bool = False
@@ -52,6 +53,7 @@ class Wanted:
     exclude: tuple[str, ...] = ()
     external: tuple[Path, ...] = ()
     store: str = ""
+    reread: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,6 +7,8 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -144,6 +146,52 @@ def test_what_looks_the_same_is_not_read(tmp_path: Path, home: Path, settled: No
         assert archive.manifest.facts["databases"]["home/facts.db"]["kind"] == "sqlite"
     names = [contents(path) for path in sorted((tmp_path / "repo/snapshots").iterdir())]
     assert {name for name in names[0] if names[0][name][-1] != names[1][name][-1]} == {"home/config.yaml"}
+
+
+def test_all_is_read_when_asked_for(tmp_path: Path, home: Path, settled: None) -> None:
+    """And what was read is again known not to have changed."""
+    back_up(home, tmp_path / "repo")
+    assert back_up(home, tmp_path / "repo", Wanted(reread=True)).unread == 0
+    assert back_up(home, tmp_path / "repo").unread == 5
+
+
+def test_a_clock_that_was_set_back(tmp_path: Path, home: Path) -> None:
+    """What was changed after the time that it is now is not known to be settled."""
+    later = time.time_ns() + 3600 * 10**9
+    for path in (home / "config.yaml", home / "facts.db"):
+        os.utime(path, ns=(later, later))
+    back_up(home, tmp_path / "repo")
+    (home / "config.yaml").write_text("model: 1}\n")
+    os.utime(home / "config.yaml", ns=(later, later))
+    assert back_up(home, tmp_path / "repo").unread == 0
+    first, second = (contents(found) for found in sorted((tmp_path / "repo/snapshots").iterdir()))
+    assert first["home/config.yaml"][-1] != second["home/config.yaml"][-1]
+
+
+def test_two_at_once(tmp_path: Path) -> None:
+    """Both take the same snapshot as the one before; each new one is whole, and so is what comes after them."""
+    home = tmp_path / "home"
+    home.mkdir()
+    peer_database.make(home / "state.db", messages=3000)
+    back_up(home, tmp_path / "repo")
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        peer_database.add(db, 300, "新")
+        db.commit()
+    code = "from hermes_state.commands import main; main()"
+    command = [sys.executable, "-c", code, "--home", home, "backup", "--repo", tmp_path / "repo"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    both = [subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait(60) for process in both] == [0, 0]
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        db.execute("DELETE FROM messages WHERE id % 7 = 1")
+        db.commit()
+    back_up(home, tmp_path / "repo")
+    assert_sound(tmp_path / "repo")
+    found = all_snapshots(tmp_path / "repo")
+    assert len(found) == 4
+    assert len({contents(tmp_path / "repo" / one.id)["home/state.db"][-1] for one in found}) == 3
+    restore(tmp_path / "repo" / found[-1].id, tmp_path / "again")
+    assert rows(tmp_path / "again/state.db") == rows(home / "state.db")
 
 
 def test_a_file_changed_within_the_clock_is_read_again(tmp_path: Path, home: Path) -> None:

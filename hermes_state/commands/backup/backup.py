@@ -60,6 +60,7 @@ _SHOWN = 8
 @click.option("--also", type=archives.ARCHIVE, multiple=True, metavar="PATH", help="A path outside of the home.")
 @archives.lock_options
 @archives.level_option
+@click.option("--reread", is_flag=True, help="With --repo: read every file, also those that look unchanged.")
 @click.option("--force", is_flag=True, help="Replace OUTPUT when it is there.")
 @click.option("--jsonl", is_flag=True, help="JSON Lines: what is being done while it is done, the result at last.")
 def backup_command(
@@ -94,6 +95,8 @@ def backup_command(
         raise click.UsageError("give OUTPUT or --to, not both")
     lock = archives.lock(chosen["recipients"], chosen["passphrase_file"])
     wanted, keep = _wanted(invocation, chosen), _keep(chosen)
+    if wanted.reread:
+        raise click.UsageError("--reread goes with --repo: an archive is always read anew")
     if folder is None and not keep.is_everything:
         raise click.UsageError("--keep goes with --to DIR")
     home = invocation.home_path()
@@ -175,6 +178,7 @@ def _wanted(invocation: Invocation, chosen: dict[str, Any]) -> Wanted:
         exclude=chosen["exclude"],
         external=chosen["also"],
         store=archives.store_elsewhere(invocation),
+        reread=chosen["reread"],
     )
 
 

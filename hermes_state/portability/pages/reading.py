@@ -59,10 +59,13 @@ class Pages:
         if not 0 < number <= self.count:
             raise Unfit(f"page {number} of {self.count}")
         place = self._newer.get(number) if self._newer else None
-        if place is None:
-            content = os.pread(self._file, self.size, (number - 1) * self.size)
-        else:
-            content = os.pread(self._wal, self.size, place)
+        try:
+            if place is None:
+                content = os.pread(self._file, self.size, (number - 1) * self.size)
+            else:
+                content = os.pread(self._wal, self.size, place)
+        except OSError as error:
+            raise Unfit(f"page {number} can't be read: {error}") from error
         if len(content) < self.size:
             raise Unfit(f"page {number} is cut off")
         return content
@@ -101,8 +104,8 @@ def _count(connection: Any) -> int:
 def _opened(stack: ExitStack, path: Path) -> int:
     try:
         descriptor = os.open(path, _FLAGS)
-    except FileNotFoundError as error:
-        raise Unfit(f"there is no {path.name}") from error
+    except OSError as error:
+        raise Unfit(f"{path.name} can't be opened: {error}") from error
     stack.callback(os.close, descriptor)
     return descriptor
 

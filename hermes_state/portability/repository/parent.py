@@ -80,7 +80,7 @@ class Parent:
             seen = self._look(base / found.path) if is_database else found.seen
         except OSError:  # whoever reads it will say so
             return False
-        line = self._lines.get(name)
+        line = None if self._wanted.reread else self._lines.get(name)
         if line is not None and line.endswith(seen_end(seen)) and self._has(name, line, found):
             return True
         if max(seen[1], seen[2], seen[5] if is_database else 0) < self._settled_ns:
