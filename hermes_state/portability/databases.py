@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import is_busy, is_driver_error, translated
-from hermes_state.errors import DiskFull, StoreBusy
+from hermes_state.errors import DiskFull, StoreBusy, StoreDamaged
 from hermes_state.portability.derived import DerivedIndex, PlainIndex, find, find_plain, shadows_of
 from hermes_state.portability.pages.copying import copy_pages
 from hermes_state.portability.pages.errors import Unfit
@@ -109,9 +109,19 @@ def copy(source: Path, target: Path, *, keep_indexes: bool = False, remembered: 
         remove(target)
         message = f"no space is left in {target.parent.parent} for a copy of {source}"
         raise DiskFull(message, hint="free some space there, or write to another disk") from error
+    except UnicodeDecodeError as error:  # a name in the schema, or in SQLite's message about it, is no text any more
+        remove(target)
+        raise StoreDamaged(
+            f"{source}: {_in_words(error)}", hint="its own program may have a way to salvage it"
+        ) from error
     except BaseException:
         remove(target)
         raise
+
+
+def _in_words(error: UnicodeDecodeError) -> str:
+    shown = bytes(error.object).decode("utf-8", "replace")[:200]
+    return f"SQLite's schema, or its message about it, is not UTF-8: {shown!r}"
 
 
 def _give_up(source: Path) -> NoReturn:
@@ -258,6 +268,8 @@ def check(connection: Any) -> str:
         tables = [entry.name for entry in schema if entry.type == "table" and not is_virtual(entry)]
         found = (_findings(connection, f"PRAGMA integrity_check({quoted(name)})") for name in tables)
         return "; ".join(filter(None, found))
+    except UnicodeDecodeError as error:
+        return _in_words(error)
     except Exception as error:
         if not is_driver_error(error):
             raise
