@@ -213,19 +213,18 @@ def previews(connection: Connection, session_ids: Sequence[str]) -> dict[str, st
 
 
 def _first_words(session_ids: Sequence[str]) -> Select[Any]:
-    m = messages.c
-    first = (
-        select(m.session_pk, func.min(m.position).label("position"))
-        .join(sessions, sessions.c.pk == m.session_pk)
-        .where(sessions.c.id.in_(session_ids), m.role == "user", m.state == 0)
-        .group_by(m.session_pk)
-        .subquery()
+    """Sessions in the order of their messages as far as the first of the user, and no further."""
+    m, first = messages.c, messages.alias("first").c
+    earliest = (
+        select(first.id)
+        .where(first.session_pk == sessions.c.pk, first.role == "user", first.state == 0)
+        .order_by(first.position)
+        .limit(1)
+        .correlate(sessions)
+        .scalar_subquery()
     )
-    return (
-        select(sessions.c.id, m.content, m.content_format)
-        .join(first, (first.c.session_pk == m.session_pk) & (first.c.position == m.position))
-        .join(sessions, sessions.c.pk == m.session_pk)
-    )
+    found = sessions.join(messages, m.id == earliest)
+    return select(sessions.c.id, m.content, m.content_format).select_from(found).where(sessions.c.id.in_(session_ids))
 
 
 def _one_line(text: str) -> str:
