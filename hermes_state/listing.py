@@ -216,14 +216,14 @@ def _first_words(session_ids: Sequence[str]) -> Select[Any]:
     """Sessions in the order of their messages as far as the first of the user, and no further."""
     m, first = messages.c, messages.alias("first").c
     earliest = (
-        select(first.id)
+        select(first.position)
         .where(first.session_pk == sessions.c.pk, first.role == "user", first.state == 0)
         .order_by(first.position)
         .limit(1)
         .correlate(sessions)
         .scalar_subquery()
     )
-    found = sessions.join(messages, m.id == earliest)
+    found = sessions.join(messages, (m.session_pk == sessions.c.pk) & (m.position == earliest))
     return select(sessions.c.id, m.content, m.content_format).select_from(found).where(sessions.c.id.in_(session_ids))
 
 
