@@ -75,7 +75,7 @@ def conditions(wanted: SessionFilter, counted: CountedColumns) -> list[ColumnEle
         found.append(c.source.not_in(wanted.exclude_sources))
     for column, text in ((c.title, wanted.title), (c.model, wanted.model), (c.git_branch, wanted.branch)):
         if text:
-            found.append(func.casefold(column).contains(text.casefold(), autoescape=True))
+            found.append(func.hermes_casefold(column).contains(text.casefold(), autoescape=True))
     for column, value in (
         (c.user_id, wanted.user_id),
         (c.chat_id, wanted.chat_id),

@@ -31,7 +31,7 @@ def configure(connection: Any, *, read_only: bool, synchronous: str) -> None:
     run(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
     run(f"PRAGMA journal_size_limit={_WAL_KEPT_BYTES}")
     run("PRAGMA secure_delete=FAST")
-    connection.create_function("casefold", 1, _casefold, deterministic=True)
+    connection.create_function("hermes_casefold", 1, _casefold, deterministic=True)
 
 
 def _casefold(text: str | None) -> str | None:

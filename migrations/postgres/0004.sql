@@ -14,7 +14,23 @@ CREATE FUNCTION hermes_store() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
 $$ SELECT current_setting('hermes_state.store')::integer $$;
 
 -- What SQLite's connections have as a function of ours.
-CREATE FUNCTION casefold(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT lower($1 COLLATE "und-x-icu") $$;
+-- The tables' texts compare by bytes, and so `lower` would know ASCII only. A server may be built without ICU; since 17
+-- there is a collation that needs no library, and 18 has a `casefold` of its own, which hides one of ours.
+DO $$
+DECLARE
+    offered text[] := ARRAY['und-x-icu', 'pg_c_utf8', 'C.utf8', 'default'];
+    chosen text := (
+        SELECT c.collname FROM pg_collation AS c
+        WHERE c.collname = ANY(offered)
+              AND c.collencoding IN (-1, (SELECT encoding FROM pg_database WHERE datname = current_database()))
+        ORDER BY array_position(offered, c.collname::text) LIMIT 1
+    );
+BEGIN
+    EXECUTE format(
+        'CREATE FUNCTION hermes_casefold(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS %L',
+        format('SELECT lower($1 COLLATE %I)', chosen)
+    );
+END $$;
 
 CREATE TABLE entities (
     store integer NOT NULL DEFAULT hermes_store(),
@@ -611,15 +627,17 @@ CREATE TABLE message_index (
 -- primary key what only an index of lexemes tells fast enough.
 ALTER TABLE message_index ALTER COLUMN store SET (n_distinct = 1);
 
-CREATE FUNCTION hermes_lexemes(head text, tokens text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
-$$ SELECT CASE WHEN tokens = '' THEN '{}' ELSE string_to_array(head || replace(tokens, ' ', ' ' || head), ' ') END $$;
-
--- Its cost says: never work it out for a row that an index could tell of.
+-- Its cost says: never work it out for a row that an index could tell of. It calls no function of ours: a server that
+-- builds an index again, or restores a dump, looks for functions in the system's schema alone.
 CREATE FUNCTION hermes_vector(store integer, zone integer, words text, grams text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000000 AS $$
+DECLARE
+    word text := store || '.' || zone || ':';
+    gram text := store || '.' || zone || ';';
 BEGIN
     RETURN array_to_tsvector(
-        hermes_lexemes(store || '.' || zone || ':', words) || hermes_lexemes(store || '.' || zone || ';', grams)
+        CASE WHEN words = '' THEN '{}' ELSE string_to_array(word || replace(words, ' ', ' ' || word), ' ') END
+        || CASE WHEN grams = '' THEN '{}' ELSE string_to_array(gram || replace(grams, ' ', ' ' || gram), ' ') END
     );
 END $$;
 

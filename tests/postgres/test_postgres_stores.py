@@ -118,6 +118,18 @@ def test_functions_of_the_index_see_one_store(db: SessionDB, other: SessionDB, r
         assert len(raw.execute(asked, (f"'{number}w:secret'",)).fetchall()) == found
 
 
+def test_the_index_can_be_built_again_by_whoever_knows_no_schema(db: SessionDB, raw: psycopg.Connection) -> None:
+    """As `pg_restore` does, and every server since 17: with an empty search path."""
+    db.messages.append(db.sessions.create(source="cli").id, role="user", content="a needle 针眼")
+    assert db.search.messages("针眼")
+    schema = raw.execute("SELECT current_schema()").fetchone()
+    assert schema is not None
+    raw.execute("SET search_path = ''")
+    for name in ("ix_message_index_lexemes", "ix_message_index_huge", "pk_message_index"):
+        raw.execute(f"REINDEX INDEX {schema[0]}.{name}")  # type: ignore[call-overload]
+    assert db.search.messages("针眼")
+
+
 def test_a_superuser_is_refused(db: SessionDB, postgres: str) -> None:
     given = make_url(postgres)
     if given.host != "127.0.0.1":
