@@ -15,6 +15,7 @@ from hermes_state import SessionDB
 from hermes_state.engine import fts
 from hermes_state.engine.entry_index import Entry, EntryIndex
 from hermes_state.engine.postgres.address import Address
+from hermes_state.engine.postgres.server import examine
 from hermes_state.schema import messages
 from hermes_state.text import parse
 
@@ -135,6 +136,24 @@ def test_a_role_that_may_only_read_searches(database: str) -> None:
             assert len(db.sessions.list()) == 1
         connection.execute(f"DROP OWNED BY {name}")
         connection.execute(f"DROP ROLE {name}")
+
+
+def test_doctor_says_what_is_wrong_with_a_server(database: str) -> None:
+    def wrong() -> set[str]:
+        with db.engine.read() as connection:
+            return {each.name for each in examine(connection) if not each.is_right} - {"durable"}  # fsync is off
+
+    with SessionDB.open(database) as db:
+        assert wrong() == set()
+        with as_superuser(database) as connection:
+            connection.execute("ALTER TABLE messages SET (autovacuum_enabled = off)")
+            connection.execute("ALTER TABLE message_index SET (autovacuum_enabled = off)")
+            connection.execute("ALTER TABLE messages NO FORCE ROW LEVEL SECURITY")
+        db.sessions.create("s", source="cli")
+        db.messages.append_many("s", [{"role": "user", "content": f"{n} {'word ' * 200}"} for n in range(1_500)])
+        assert wrong() == {"stores_apart", "upkeep"}
+        db.maintenance.optimize()
+        assert wrong() == {"stores_apart"}
 
 
 def test_partitions_made_as_the_page_says_change_nothing(database: str) -> None:

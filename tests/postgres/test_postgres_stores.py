@@ -61,6 +61,26 @@ def test_every_table_is_kept_apart(raw: psycopg.Connection) -> None:
     assert {row[0] for row in rows} == {*metadata.tables, *_INDEXES}
 
 
+def test_every_key_begins_with_the_store(db: SessionDB, raw: psycopg.Connection) -> None:
+    """Primary, unique and foreign keys and all other indexes: so tables can be partitioned or distributed by it."""
+    keys = raw.execute(
+        "SELECT i.indexrelid::regclass::text, a.attname FROM pg_index AS i JOIN pg_class AS t ON t.oid = i.indrelid"
+        " JOIN pg_class AS x ON x.oid = i.indexrelid JOIN pg_am AS m ON m.oid = x.relam AND m.amname = 'btree'"
+        " LEFT JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]"
+        " WHERE t.relnamespace = current_schema()::regnamespace AND t.relname NOT IN ('stores', 'alembic_version')"
+    ).fetchall()
+    assert len(keys) > len(metadata.tables)
+    assert {first for _, first in keys} == {"store"}
+    references = raw.execute(
+        "SELECT c.conname, ours.attname, theirs.attname FROM pg_constraint AS c"
+        " JOIN pg_attribute AS ours ON ours.attrelid = c.conrelid AND ours.attnum = c.conkey[1]"
+        " JOIN pg_attribute AS theirs ON theirs.attrelid = c.confrelid AND theirs.attnum = c.confkey[1]"
+        " WHERE c.contype = 'f' AND c.connamespace = current_schema()::regnamespace"
+    ).fetchall()
+    assert len(references) > 10
+    assert {(ours, theirs) for _, ours, theirs in references} == {("store", "store")}
+
+
 def test_a_connection_that_entered_no_store_reads_nothing(db: SessionDB, raw: psycopg.Connection) -> None:
     db.sessions.create("s", source="cli")
     with pytest.raises(psycopg.Error, match=r"hermes_state\.store"):

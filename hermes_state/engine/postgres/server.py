@@ -14,6 +14,14 @@ OLDEST = 15
 # The rights on tables that the program's own work needs.
 _RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
+# Big tables of ours of which there are no statistics at all.
+_UNKNOWN = """
+SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class
+WHERE oid IN ('messages'::regclass, 'sessions'::regclass, 'message_index'::regclass)
+      AND reltuples < 0 AND pg_relation_size(oid) > %s
+"""
+_WORTH_KNOWING = 1_000_000
+
 
 class Condition(NamedTuple):
     """Something about a server that should be so: what it is now, and what to do when it is not right."""
@@ -25,7 +33,7 @@ class Condition(NamedTuple):
 
 
 def examine(connection: Connection) -> Iterator[Condition]:
-    """Version, encoding, rights, separation of stores, durability and encryption of the connection."""
+    """Version, encoding, rights, separation of stores, durability, upkeep, and encryption of the connection."""
     ask = _Asking(connection)
     number = int(ask("SHOW server_version_num")) // 10_000
     yield Condition(
@@ -54,7 +62,19 @@ def examine(connection: Connection) -> Iterator[Condition]:
         "a commit survives a crash of the server" if durable else "a crash of the server can lose commits",
         "set fsync and synchronous_commit to on",
     )
+    yield _upkeep(ask)
     yield from _encryption(ask)
+
+
+def _upkeep(ask: _Asking) -> Condition:
+    """Whether the planner knows the big tables: one that it has never looked at may be read whole."""
+    if ask("SHOW autovacuum") != "on" or ask("SHOW track_counts") != "on":
+        return Condition("upkeep", False, "autovacuum is off: tables grow and plans grow old", "set it on")
+    unknown = ask(_UNKNOWN, _WORTH_KNOWING)
+    what = (
+        f"the server has never analyzed {unknown}" if unknown else "autovacuum is on, and the big tables were analyzed"
+    )
+    return Condition("upkeep", not unknown, what, "`hermes-state db optimize --db URL` does it, as the tables' owner")
 
 
 def _encryption(ask: _Asking) -> Iterator[Condition]:
@@ -71,7 +91,7 @@ class _Asking:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def __call__(self, statement: str, *values: str) -> Any:
+    def __call__(self, statement: str, *values: str | int) -> Any:
         return self._connection.exec_driver_sql(statement, values or None).scalar()
 
 
