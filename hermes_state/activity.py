@@ -111,6 +111,11 @@ def counted_columns(connection: Connection) -> CountedColumns:
     )
 
 
+def fold_every(engine: Engine) -> int:
+    """After how many single appends the tail is folded."""
+    return FOLD_EVERY_ON_SERVER if engine.dialect == "postgresql" else FOLD_EVERY
+
+
 def fold(connection: Connection) -> None:
     """Bring every session's counters up to date, inside the caller's write transaction."""
     if connection.dialect.name == "postgresql":
@@ -131,19 +136,6 @@ def fold(connection: Connection) -> None:
         )
     )
     connection.execute(update(store_state).values(counted_through=_NEWEST_ID))
-
-
-def fold_alone(engine: Engine, budget_s: float) -> None:
-    """The same as a transaction by itself.
-
-    Raises:
-        StoreBusy: others kept the store locked for longer than `budget_s` seconds.
-    """
-    if engine.dialect == "postgresql":
-        engine.write_at_once(_FOLD, budget_s=budget_s)
-    else:
-        with engine.write(budget_s=budget_s) as connection:
-            fold(connection)
 
 
 def recount(connection: Connection, session_pk: int) -> None:

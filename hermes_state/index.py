@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import closing
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -214,18 +215,13 @@ class MessageIndex:
         has_started_over = False
         may_have_help = deadline is None and self._engine.dialect == "sqlite"
         while True:
-            batch = None
-            stand = self.mark()
-            with_help = may_have_help and stand.is_usable and stand.waiting >= WORTH_MESSAGES
-            if not with_help:
-                batch = self._next_batch()
-                if batch is None:
-                    return True
             try:
-                if batch is None:
+                if may_have_help and (stand := self.mark()).is_usable and stand.waiting >= WORTH_MESSAGES:
                     may_have_help = self._add_with_help(stand, lock_budget_s, progress)
-                else:
+                elif batch := self._next_batch():
                     self._step(batch, lock_budget_s, progress)
+                else:
+                    return True
             except HermesStateError as error:
                 if has_started_over or not is_index_fault(error):  # it is not the index, or not only
                     raise
@@ -239,7 +235,7 @@ class MessageIndex:
     ) -> bool:
         """Add what another process segments. What it leaves is for the caller; False when asking again is no use."""
         added = 0
-        with IndexWorker.start() as worker:
+        with closing(IndexWorker.start()) as worker:
             ahead = worker.prepared(
                 self._engine.path,
                 newest_driver().module.__name__,

@@ -6,6 +6,7 @@ tens of megabytes in memory and writes them as one segment.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select, update
@@ -58,7 +59,7 @@ def build_unshared(
         if worker is not None or stand.waiting < WORTH_MESSAGES:
             _build(connection, path, worker, stand, progress)
         else:
-            with IndexWorker.start() as own:
+            with closing(IndexWorker.start()) as own:
                 _build(connection, path, own, stand, progress)
 
 

@@ -27,7 +27,6 @@ from hermes_state.text import SEGMENTATION, index_columns
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-    from types import TracebackType
     from typing import Self
 
 # Fewer messages than these are indexed before a second interpreter has started and is warm.
@@ -116,14 +115,6 @@ class IndexWorker:
             _log.warning("the index is built by one process: no second one can be started: %s", error)
             return cls(None)
         return cls(process)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def pid(self) -> int:

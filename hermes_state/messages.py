@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.sql import func
 
 from hermes_state import edits
-from hermes_state.activity import FOLD_EVERY, FOLD_EVERY_ON_SERVER, fold, fold_alone
+from hermes_state.activity import FOLD_EVERY, fold, fold_every
 from hermes_state.clock import from_us, now_us
 from hermes_state.codec import Columns, FieldsOf, decode, encode, message_fields
 from hermes_state.conversation import COMPRESSION_END, segments_of
@@ -48,8 +48,7 @@ class Messages:
         self._engine = engine
         self._on_append = on_append or (lambda _count: None)
         self._fields_of = fields_of
-        self._is_packed = engine.dialect == "sqlite"
-        self._fold_every = FOLD_EVERY if self._is_packed else FOLD_EVERY_ON_SERVER
+        self._fold_every = fold_every(engine)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -80,7 +79,7 @@ class Messages:
         if fields:
             given.update(_given(fields))
         said = self._fields_of(given)
-        encoded = encode(said, now_us(), is_packed=self._is_packed)
+        encoded = encode(said, now_us(), is_packed=self._engine.packs_texts)
         if role == "tool" and "tool_name" not in encoded and "tool_call_id" in encoded:
             self._fill_tool_name(session_id, encoded)
         placed = self._engine.append_message(session_id, encoded)
@@ -104,7 +103,7 @@ class Messages:
         """
         now = now_us()
         said = [self._fields_of(message) for message in messages]
-        encoded = [encode(fields, now, is_packed=self._is_packed) for fields in said]
+        encoded = [encode(fields, now, is_packed=self._engine.packs_texts) for fields in said]
         for columns in encoded:
             columns.pop("state", None)  # what is appended is active, whatever became of the message it copies
         with self._engine.write() as connection:
@@ -168,8 +167,8 @@ class Messages:
 
         The message that brought us here is stored, so its append must not fail any more.
         """
-        with suppress(StoreBusy, DiskFull):
-            fold_alone(self._engine, _FOLD_BUDGET_S)
+        with suppress(StoreBusy, DiskFull), self._engine.write(budget_s=_FOLD_BUDGET_S) as connection:
+            fold(connection)
 
     # --- reading ------------------------------------------------------------------------------------------------
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import postgres_server
 import pytest
 
+from hermes_state import index_worker
 from hermes_state.engine.driver import newest_driver
+from hermes_state.index_worker import IndexWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # What could change what the code under test prints or where it looks.
@@ -63,3 +66,38 @@ def _hermetic(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
         host.uninstall(home)
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[IndexWorker]:
+    """The second processes for building an index that a test starts."""
+    started: list[IndexWorker] = []
+    start = IndexWorker.start
+
+    def noted() -> IndexWorker:
+        started.append(start())
+        return started[-1]
+
+    monkeypatch.setattr(IndexWorker, "start", noted)
+    return started
+
+
+@pytest.fixture
+def kill_worker_after(monkeypatch: pytest.MonkeyPatch, workers: list[IndexWorker]) -> Callable[[int], None]:
+    """Have the newest of `workers` killed when it has given so many batches."""
+
+    receive = index_worker._receive
+
+    def prepare(batches: int) -> None:
+        given = iter(range(batches))
+
+        def receive_or_kill(pipe: Any) -> Any:
+            if next(given, None) is None and workers[-1].is_usable:
+                os.kill(workers[-1].pid, signal.SIGKILL)
+                while pipe.read(65536):
+                    pass
+            return receive(pipe)
+
+        monkeypatch.setattr(index_worker, "_receive", receive_or_kill)
+
+    return prepare

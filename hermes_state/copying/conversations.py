@@ -15,7 +15,7 @@ from hermes_state.activity import Tail, tails
 from hermes_state.codec import PACKED_COLUMNS
 from hermes_state.copying.keys import PROMPTS, SESSIONS, find
 from hermes_state.copying.mark import Mark
-from hermes_state.copying.streaming import batches, plain_batches
+from hermes_state.copying.streaming import batches
 from hermes_state.copying.tables import SESSION_REFERENCES
 from hermes_state.engine.bulk import COLUMNS, insert_messages
 from hermes_state.engine.ids import MessageIds
@@ -91,7 +91,7 @@ class Conversations:
         total = self._source.execute(count).scalar_one()
         before = self._source.execute(count.where(_m.id <= self._mark.through)).scalar_one()
         query = select(messages).where(_m.id > self._mark.through).order_by(_m.id)
-        with plain_batches(self._source, query, _BATCH) as found:
+        with batches(self._source, query, _BATCH, plain=True) as found:
             for rows in found:
                 with self._target.write() as connection:
                     self._add(connection, rows)
@@ -112,7 +112,7 @@ class Conversations:
         self._keys.begin()
         self._keys.learn(target, SESSIONS, [row[_SESSION_PK] for row in rows])
         ids = MessageIds(target, len(rows))
-        other, stored = (str, pack) if self._target.dialect == "sqlite" else (bytes, unpack)
+        other, stored = (str, pack) if self._target.packs_texts else (bytes, unpack)
         new = []
         for row in rows:
             message = list(row)

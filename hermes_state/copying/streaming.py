@@ -12,14 +12,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def batches(connection: Connection, query: Select[Any], size: int) -> Iterator[Iterator[Sequence[Any]]]:
-    """The rows of a query as mappings, `size` at a time; what is left of them when the block ends is given up."""
-    with connection.execute(query.execution_options(yield_per=size)) as result:
-        yield result.mappings().partitions(size)
+def batches(
+    connection: Connection, query: Select[Any], size: int, *, plain: bool = False
+) -> Iterator[Iterator[Sequence[Any]]]:
+    """The rows of a query, `size` at a time; what is left of them when the block ends is given up.
 
-
-@contextmanager
-def plain_batches(connection: Connection, query: Select[Any], size: int) -> Iterator[Iterator[Sequence[Any]]]:
-    """The same with rows as tuples, in the order of the query's columns."""
+    Args:
+        plain: as tuples in the order of the query's columns, and not as mappings.
+    """
     with connection.execute(query.execution_options(yield_per=size)) as result:
-        yield result.partitions(size)
+        yield (result if plain else result.mappings()).partitions(size)

@@ -24,6 +24,10 @@ class Engine(Protocol):
         """SQLAlchemy's name of the kind of database."""
 
     @property
+    def packs_texts(self) -> bool:
+        """Whether long texts are compressed before they are stored (`packing`); servers do it themselves."""
+
+    @property
     def path(self) -> Path:
         """The database file.
 
@@ -51,13 +55,6 @@ class Engine(Protocol):
         Raises:
             StoreBusy: others kept the store locked for longer than `budget_s` seconds (None: the engine's budget).
             ReadOnlyStore, DiskFull, StoreDamaged, StoreUnavailable: nothing was written.
-        """
-
-    def write_at_once(self, statement: str, *, budget_s: float) -> None:
-        """A write transaction of one statement, in one message to a server.
-
-        Raises:
-            As `write`.
         """
 
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:

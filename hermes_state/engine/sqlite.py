@@ -59,6 +59,7 @@ class SqliteEngine:
     """
 
     dialect = "sqlite"
+    packs_texts = True
 
     def __init__(
         self,
@@ -227,11 +228,6 @@ class SqliteEngine:
             writer.invalidate()
             writer.close()
             self._writer = self._raw_writer = None
-
-    def write_at_once(self, statement: str, *, budget_s: float) -> None:
-        """One statement as a write transaction; see `write`."""
-        with self.write(budget_s=budget_s) as connection:
-            connection.exec_driver_sql(statement)
 
     def append_message(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """Add one message at the end of a session, in one statement that is a whole transaction by itself.

@@ -10,7 +10,7 @@ import errno
 import os
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -249,7 +249,7 @@ class Restoring:
     def _helper(self, source: Source, helpers: ExitStack) -> IndexWorker | None:
         """A second process, which starts while the archive is read."""
         wanted = {path: about for path, about in source.databases.items() if self.selection.takes(path)}
-        return helpers.enter_context(IndexWorker.start()) if prepare.has_much_to_index(wanted) else None
+        return helpers.enter_context(closing(IndexWorker.start())) if prepare.has_much_to_index(wanted) else None
 
     def _built(self, source: Source, built: Built) -> Restored:
         """The result so far.

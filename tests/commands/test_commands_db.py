@@ -202,6 +202,15 @@ def test_recover_puts_it_in_place_on_request(call: Call, home: Path, store: dict
     assert call("sessions", "list", "--json").json["total"] == 3
 
 
+def test_recover_calls_no_whole_store_damaged(call: Call, store: dict[str, str], tmp_path: Path) -> None:
+    answer = call("db", "recover", "--into", str(tmp_path / "other.db"))
+    assert answer.exit_code == 0
+    assert "the damaged store" not in answer.stderr
+    assert "nothing was lost or mended: if `hermes-state db check --db " in answer.stderr
+    swapped = call("db", "recover", "--swap")
+    assert "the old store is kept as" in swapped.stderr
+
+
 def test_recover_never_overwrites(call: Call, home: Path, store: dict[str, str], tmp_path: Path) -> None:
     target = tmp_path / "mine.db"
     target.write_text("mine")

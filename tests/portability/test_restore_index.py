@@ -9,17 +9,21 @@ import sys
 import textwrap
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hermes_state import SessionDB, index_build, index_worker
+from hermes_state import SessionDB, index_build
 from hermes_state.check import check
-from hermes_state.index_worker import IndexWorker
 from hermes_state.portability import prepare
 from hermes_state.portability.backup import Wanted, backup
 from hermes_state.portability.recover import recover, stages_of
 from hermes_state.portability.restore import Asked, plan, restore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hermes_state.index_worker import IndexWorker
 
 MESSAGES = 200
 _PATCHES = ((prepare, "WORTH_MESSAGES", 50), (index_build, "WORTH_MESSAGES", 50), (index_build, "BATCH_MESSAGES", 10))
@@ -46,20 +50,6 @@ def archive(tmp_path: Path) -> Path:
     made = tmp_path / "home.tar.zst"
     backup(home, made)
     return made
-
-
-@pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> list[IndexWorker]:
-    """The workers that were started."""
-    started: list[IndexWorker] = []
-    start = IndexWorker.start
-
-    def noted() -> IndexWorker:
-        started.append(start())
-        return started[-1]
-
-    monkeypatch.setattr(IndexWorker, "start", noted)
-    return started
 
 
 def is_searchable(home: Path) -> bool:
@@ -103,22 +93,12 @@ def test_without_a_helper(
 def test_the_helper_is_killed(
     archive: Path,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    kill_worker_after: Callable[[int], None],
     caplog: pytest.LogCaptureFixture,
-    workers: list[IndexWorker],
     batches: int,
 ) -> None:
     """kill -9 of it in the middle of the first or of the second store: the restore goes on alone, and says so."""
-    receive, given = index_worker._receive, iter(range(batches))
-
-    def receive_or_kill(pipe: Any) -> Any:
-        if next(given, None) is None and workers[0].is_usable:
-            os.kill(workers[0].pid, signal.SIGKILL)
-            while pipe.read(65536):
-                pass
-        return receive(pipe)
-
-    monkeypatch.setattr(index_worker, "_receive", receive_or_kill)
+    kill_worker_after(batches)
     restore(archive, tmp_path / "home")
     assert is_searchable(tmp_path / "home")
     assert "second one is lost" in caplog.text

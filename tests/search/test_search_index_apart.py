@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from hermes_state.index_build import build_unshared
 from hermes_state.index_worker import IndexWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.sqlite_only
 
@@ -106,35 +107,6 @@ def expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
     return made
 
 
-@pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> list[IndexWorker]:
-    """The workers that were started."""
-    started: list[IndexWorker] = []
-    start = IndexWorker.start
-
-    def noted() -> IndexWorker:
-        started.append(start())
-        return started[-1]
-
-    monkeypatch.setattr(IndexWorker, "start", noted)
-    return started
-
-
-def lose_after(monkeypatch: pytest.MonkeyPatch, batches: int) -> None:
-    """Kill the worker when it has given so many batches."""
-    receive, given = index_worker._receive, iter(range(batches))
-
-    def receive_or_kill(pipe: Any) -> Any:
-        if next(given, None) is None:
-            for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
-                os.kill(int(child), signal.SIGKILL)
-            while pipe.read(65536):
-                pass
-        return receive(pipe)
-
-    monkeypatch.setattr(index_worker, "_receive", receive_or_kill)
-
-
 def test_catching_up_with_help(store: Path, expected: tuple[list[Any], ...], workers: list[IndexWorker]) -> None:
     """Two processes make the index that one makes."""
     assert catch_up(store) == expected
@@ -187,22 +159,21 @@ def test_a_build_goes_on_where_the_index_ended(store: Path, expected: tuple[list
     assert what_is_in(store) == expected
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for its children in /proc")
 @pytest.mark.parametrize("batches", [0, 1, 3])
 def test_a_killed_worker(
     store: Path,
     expected: tuple[list[Any], ...],
-    monkeypatch: pytest.MonkeyPatch,
+    kill_worker_after: Callable[[int], None],
     caplog: pytest.LogCaptureFixture,
     batches: int,
 ) -> None:
     """kill -9 of the second process before, between and within batches costs time and nothing else, and is told."""
-    lose_after(monkeypatch, batches)
+    kill_worker_after(batches)
     with caplog.at_level(logging.WARNING):
         assert catch_up(store) == expected
     assert "second one is lost" in caplog.text
     other = fill(store.with_name("other.db"))
-    lose_after(monkeypatch, batches)
+    kill_worker_after(batches)
     build_unshared(other)
     assert what_is_in(other) == expected
 
@@ -334,7 +305,7 @@ def test_the_question_can_be_any_name(tmp_path: Path, expected: tuple[list[Any],
 
 def test_what_goes_through_the_pipe(store: Path) -> None:
     """All messages by rising id, in batches as large as was asked."""
-    with SessionDB.open(store), IndexWorker.start() as worker:
+    with SessionDB.open(store), closing(IndexWorker.start()) as worker:
         name = newest_driver().module.__name__
         batches = list(worker.prepared(store, name, after=100, messages=20, chars=1_000_000))
         ids = [message_id for batch in batches for message_id, _ in batch.times]

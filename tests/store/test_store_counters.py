@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from hermes_state.activity import fold, fold_alone
+from hermes_state.activity import fold
 from hermes_state.errors import StoreBusy
 from hermes_state.schema import store_state
 
@@ -42,7 +42,8 @@ def test_folding_changes_no_counter(db: SessionDB) -> None:
     assert before == [(5, 6), (2, 0)]
     newest = max(m.id for m in db.messages.list(two))
     for _ in range(2):  # the second finds nothing to do
-        fold_alone(db.engine, 1.0)
+        with db.engine.write() as connection:
+            fold(connection)
         assert _counts(db, one, two) == before
         assert [s.id for s in db.sessions.list()] == listed
         assert _counted_through(db) == newest
@@ -66,7 +67,7 @@ def test_an_append_does_not_fail_because_nobody_could_fold(
     def busy(*_: object) -> None:
         raise StoreBusy(store_at, waited_s=0.0, holder="another")
 
-    monkeypatch.setattr("hermes_state.messages.fold_alone", busy)
+    monkeypatch.setattr("hermes_state.messages.fold", busy)
     monkeypatch.setattr(db.messages, "_fold_every", 1)
     session = db.sessions.create(source="cli").id
     _say(db, session, 3)

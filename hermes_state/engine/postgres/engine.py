@@ -70,6 +70,7 @@ class PostgresEngine:
     """
 
     dialect = "postgresql"
+    packs_texts = False
 
     def __init__(
         self, address: Address, *, read_only: bool = False, synchronous: str = "FULL", busy_budget_s: float = 20.0
@@ -201,26 +202,6 @@ class PostgresEngine:
                         yield connection
                     finally:
                         self._mine.connection = None
-            finally:
-                self._connections.give_back(connection, generation)
-
-    def write_at_once(self, statement: str, *, budget_s: float) -> None:
-        """One statement as a write transaction, in one message: no other client waits for this one's answers.
-
-        Raises:
-            StoreBusy: other clients kept the store locked for longer than `budget_s`.
-            ReadOnlyStore, DiskFull, StoreUnavailable: nothing was written.
-        """
-        self._check_writable()
-        if self._mine.connection is not None:
-            with translated(self.shown):
-                self._mine.connection.exec_driver_sql(statement)
-            return
-        locked = _LOCKED.format(_milliseconds(budget_s), LOCK_CLASS, self._store or 0)
-        with translated(self.shown, budget_s):
-            connection, generation = self._connections.take()
-            try:
-                driver_of(connection).execute(f"{locked}; {statement}; COMMIT")
             finally:
                 self._connections.give_back(connection, generation)
 

@@ -108,8 +108,7 @@ class Conflicts:
             connection.execute(delete(fact_conflicts))
             connection.execute(delete(fact_slots))
             state.move(connection, compared_through=0)
-        # Behind it: a kill between the two only means to start over once more.
-        meta.set(_RULES_KEY, _RULES)
+            meta.set(_RULES_KEY, _RULES)
 
     def found(self, connection: Connection, visible: Sequence[Any], limit: int) -> list[Conflict]:
         """Contradictions between facts that meet the conditions, surest first."""

@@ -82,6 +82,8 @@ GATE = 0.3
 GATE_OF_A_LIST = 0.5
 # What it must reach beside the best one: before a turn, and when a tool asks and wants to see more.
 BESIDE_BEFORE_A_TURN, BESIDE_IN_A_LIST = 0.9, 0.6
+# The same for a fact that has all of the question that the best one has, and only says more.
+BESIDE_WITH_ALL_WORDS = 0.7
 # What missing all entities of a question costs.
 _STRANGER = 0.6
 # What is left of a fact in which who does it and to whom are the other way round.

@@ -18,6 +18,7 @@ from memory.providers.holographic.records import EVERYTHING, Hit, Scope
 from memory.providers.holographic.relevance import (
     BESIDE_BEFORE_A_TURN,
     BESIDE_IN_A_LIST,
+    BESIDE_WITH_ALL_WORDS,
     GATE,
     GATE_OF_A_LIST,
     Signals,
@@ -229,9 +230,8 @@ def _is_near(one: Weighed, top: Weighed, beside: float) -> bool:
     """Whether it answers nearly as well as the best. One that has all the same words does, however long it is."""
     if one.relevance >= beside * top.relevance:
         return True
-    return (
-        one.left >= top.left and one.signals.fulltext >= top.signals.fulltext and one.relevance >= 0.7 * top.relevance
-    )
+    has_as_much = one.left >= top.left and one.signals.fulltext >= top.signals.fulltext
+    return has_as_much and one.relevance >= BESIDE_WITH_ALL_WORDS * top.relevance
 
 
 def _best(kept: list[Weighed], beside: float, limit: int) -> list[Hit]:
