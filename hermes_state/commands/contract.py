@@ -337,9 +337,9 @@ SHAPES: dict[str, Shape] = {
     "db recover": {
         "complete": "true or false",
         "source": "text",
-        "fingerprint": "text",
+        "fingerprint": "text or null",
         "copy": "text or null",
-        "target": "text",
+        "target": "text or null",
         "tables": [{"table": "text", "recovered": "integer", "mended": "integer", "lost": "integer"}],
         "report": "CheckReport",
         "kept": "text or null",

@@ -69,9 +69,13 @@ class DamagedFile:
         """Close it."""
         self._connection.close()
 
-    def fingerprint(self) -> str:
-        """A name for this damage: the same as long as the same things are wrong, however much is written beside."""
-        lines = sorted(complaint.what for complaint in complaints(self._connection, "quick_check"))
+    def fingerprint(self, findings: Iterable[str]) -> str:
+        """A name for this damage: the same as long as the same things are wrong, however much is written beside.
+
+        Args:
+            findings: what a check found; they name a damage that is none of SQLite's pages.
+        """
+        lines = sorted(complaint.what for complaint in complaints(self._connection, "quick_check")) or sorted(findings)
         return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:12]
 
     def revision(self) -> str | None:

@@ -1,7 +1,8 @@
 """`db recover`: what can be read of a damaged store becomes a new, sound one beside it.
 
-The damaged file is only read. It is copied aside once for each distinct damage, so that repeated runs do not fill the
-disk; nothing ever deletes it. The new store is checked in full before anybody is told about it.
+A store in which a full check finds nothing to salvage is left alone. The damaged file is only read. It is copied aside
+once for each distinct damage, so that repeated runs do not fill the disk; nothing ever deletes it. The new store is
+checked in full before anybody is told about it.
 """
 
 from __future__ import annotations
@@ -35,26 +36,29 @@ class Recovery:
 
     Attributes:
         source: the damaged store.
-        fingerprint: names the damage.
+        fingerprint: names the damage; None when there was nothing to recover.
         copy: where the damaged file was copied to, or had been by an earlier run; None when it was swapped, or when
             there was room for the new store only.
-        target: the new store; after a swap it stands in the damaged one's place.
+        target: the new store; after a swap it stands in the damaged one's place. None when there was nothing to
+            recover: then nothing was made.
         tables: what became of each table.
-        report: the full check of the new store.
+        report: the full check of the new store, or of the old one when there is no new one.
         kept: where the damaged store lies after a swap; None when there was none.
     """
 
     source: Path
-    fingerprint: str
-    copy: Path | None
-    target: Path
-    tables: tuple[Salvaged, ...]
     report: Report
-    kept: Path | None
+    fingerprint: str | None = None
+    copy: Path | None = None
+    target: Path | None = None
+    tables: tuple[Salvaged, ...] = ()
+    kept: Path | None = None
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is known to be lost or mended, and the new store is sound."""
+        """Whether nothing is known to be lost or mended, and the new store, if there is one, is sound."""
+        if self.target is None:
+            return True
         return self.report.is_sound and not any(table.lost or table.mended for table in self.tables)
 
 
@@ -64,8 +68,9 @@ def recover(
     into: Path | None = None,
     swap: bool = False,
     progress: Callable[[str, int], object] | None = None,
+    checking: Callable[[str], object] | None = None,
 ) -> Recovery:
-    """Salvage a damaged store.
+    """Salvage a damaged store; one with nothing to salvage is left as it is.
 
     Args:
         path: the store; nobody needs to have stopped using it, but what they write meanwhile is not in the new one.
@@ -73,6 +78,7 @@ def recover(
         swap: put the new store in the damaged one's place, in one step; the damaged one is kept under another name.
             Nobody may have it open.
         progress: called with a table and how many of its rows are written.
+        checking: called with what the check of the store looks at, before anything is written.
 
     Raises:
         StoreUnavailable: there is no such file.
@@ -87,11 +93,14 @@ def recover(
     target = into or path.with_name(f"{path.stem}.{RECOVERED}.db")
     if target.exists():
         raise Conflict(f"{target} exists already", hint="look at it and move it away, or name another file")
-    room_for_copy = _room(path, target)
     source = DamagedFile(path)
     try:
-        fingerprint = source.fingerprint()
         _refuse_strangers(source, path)
+        found = _checked(path, checking)
+        if not found.needs_recovery:
+            return Recovery(source=path, report=found)
+        room_for_copy = _room(path, target)
+        fingerprint = source.fingerprint(f"{finding.kind} {finding.where}" for finding in found.findings)
         copy = _set_aside(path, fingerprint) if room_for_copy and not swap else None
         tables, report = _build(source, target, progress)
     finally:
@@ -108,6 +117,17 @@ def recover(
         report=report,
         kept=kept,
     )
+
+
+def _checked(path: Path, progress: Callable[[str], object] | None) -> Report:
+    engine = SqliteEngine(path, read_only=True)
+    try:
+        report = check(engine, full=True, progress=progress)
+    finally:
+        engine.close()
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return report
 
 
 def _room(path: Path, target: Path) -> bool:

@@ -202,13 +202,27 @@ def test_recover_puts_it_in_place_on_request(call: Call, home: Path, store: dict
     assert call("sessions", "list", "--json").json["total"] == 3
 
 
-def test_recover_calls_no_whole_store_damaged(call: Call, store: dict[str, str], tmp_path: Path) -> None:
-    answer = call("db", "recover", "--into", str(tmp_path / "other.db"))
+def test_recover_leaves_a_sound_store_alone(call: Call, home: Path, store: dict[str, str], tmp_path: Path) -> None:
+    """Said in a word, exit code 0; nothing is made beside it or put in its place."""
+    before = {file.name: file.read_bytes() for file in home.iterdir() if file.suffix == ".db"}
+    for options in ((), ("--swap",), ("--into", str(tmp_path / "other.db"))):
+        answer = call("db", "recover", *options)
+        assert (answer.exit_code, answer.stdout) == (0, "")
+        assert answer.stderr == f"nothing to recover: {home / 'hermes_state.db'} is sound\n"
+    told = call("db", "recover", "--json").json
+    assert (told["complete"], told["target"], told["copy"], told["report"]["findings"]) == (True, None, None, [])
+    assert {file.name: file.read_bytes() for file in home.iterdir() if file.suffix == ".db"} == before
+    assert not (home / "state-snapshots").exists()
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_recover_names_what_mends_an_index(call: Call, home: Path, store: dict[str, str]) -> None:
+    assert call("search", "redis").exit_code == 0
+    tamper(home, "DELETE FROM message_index_data WHERE id > 10")
+    answer = call("db", "recover")
     assert answer.exit_code == 0
-    assert "the damaged store" not in answer.stderr
-    assert "nothing was lost or mended: if `hermes-state db check --db " in answer.stderr
-    swapped = call("db", "recover", "--swap")
-    assert "the old store is kept as" in swapped.stderr
+    assert "nothing to recover" in answer.stderr
+    assert "of kind index: `hermes-state db reindex`" in answer.stderr
 
 
 def test_recover_never_overwrites(call: Call, home: Path, store: dict[str, str], tmp_path: Path) -> None:

@@ -69,12 +69,43 @@ def everything(path: Path) -> list[str]:
         connection.close()
 
 
-def test_a_sound_store_is_salvaged_to_the_last_bit(path: Path) -> None:
+def miscount(path: Path) -> None:
+    """A counter that is not what the messages add up to, and no other fault."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE sessions SET message_count = 99 WHERE id = 's11'")
+        connection.commit()
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_sound_store_is_left_alone(path: Path, swap: bool) -> None:
+    """There is nothing to recover: nothing is made, copied aside under the name of a damage, or swapped."""
+    before = path.read_bytes()
+    done = recover(path, into=path.with_name("asked-for.db"), swap=swap)
+    assert (done.is_complete, done.report.is_sound) == (True, True)
+    assert (done.target, done.copy, done.kept, done.fingerprint, done.tables) == (None, None, None, None, ())
+    assert path.read_bytes() == before
+    made = {file.name for file in path.parent.iterdir()} - {path.name, f"{path.name}-wal", f"{path.name}-shm"}
+    assert not {name for name in made if not name.endswith(".lock")}
+
+
+def test_a_stale_index_is_nothing_to_recover(path: Path) -> None:
+    """No row is in danger: the finding is told, with what mends it, and the store stays in its place."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM message_index_data WHERE id > 10")
+        connection.commit()
+    done = recover(path)
+    assert done.report.counts.keys() == {Kind.INDEX}
+    assert (done.is_complete, done.target) == (True, None)
+
+
+def test_a_store_of_which_a_counter_alone_is_wrong_is_salvaged_to_the_last_bit(path: Path) -> None:
     """Nothing is lost, mended or changed; every row is the same; the source is not touched."""
+    miscount(path)
     before = path.read_bytes()
     done = recover(path)
     assert done.is_complete, done
     assert {t.table: t.lost for t in done.tables if t.lost} == {}
+    miscount(done.target)
     assert everything(done.target) == everything(path)
     assert path.read_bytes() == before
     assert done.target == path.with_name("hermes_state.recovered.db")
@@ -85,6 +116,18 @@ def test_a_sound_store_is_salvaged_to_the_last_bit(path: Path) -> None:
         assert len(new.search.messages("lorem", limit=50)) == 50
         last = max(m.id for m in old.messages.list("s29"))
         assert new.messages.append("s29", role="user", content="on").id > last
+
+
+def test_damage_outside_the_pages_has_a_name_of_its_own(path: Path) -> None:
+    """SQLite finds nothing wrong with either file: what the check found tells them apart, and each is kept."""
+    miscount(path)
+    first = recover(path, into=path.with_name("one.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE sessions SET is_tip = 0 WHERE id = 's12'")
+        connection.commit()
+    second = recover(path, into=path.with_name("two.db"))
+    assert first.copy is not None
+    assert second.copy not in (None, first.copy)
 
 
 def test_damage_is_told_plainly(path: Path) -> None:
@@ -243,6 +286,7 @@ def test_repeated_runs_do_not_fill_the_disk(path: Path) -> None:
 
 def test_a_new_store_never_replaces_a_file(path: Path) -> None:
     """What an earlier run made, or anybody's file, is left alone."""
+    miscount(path)
     recover(path)
     with pytest.raises(Conflict):
         recover(path)
@@ -288,6 +332,7 @@ def test_without_hard_links_it_works_too(path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
+    miscount(path)
     done = recover(path, swap=True)
     assert done.kept is not None
     assert done.kept.exists()
@@ -318,6 +363,7 @@ def test_swapping_needs_the_store_closed(path: Path, monkeypatch: pytest.MonkeyP
 
 def test_messages_of_an_unfinished_wal_are_salvaged(path: Path, tmp_path: Path) -> None:
     """What a killed process committed lies in the WAL only; it is read, copied aside and swapped with the rest."""
+    miscount(path)
     code = (
         "import os; from hermes_state.store import SessionDB\n"
         f"db = SessionDB.open({str(path)!r}); db.messages.append('s15', role='user', content='in the wal')\n"

@@ -36,7 +36,8 @@ def recover(invocation: Invocation, into: str | None, swap: bool) -> int | None:
 
     It becomes a new store beside the damaged one, which is only read and is copied aside once for each distinct damage.
     Everything that can be derived is derived anew, and the new store is checked in full. Exits 1 when rows are known to
-    be lost or mended.
+    be lost or mended. The store is checked in full first: when there is nothing to recover, nothing is made, and the
+    exit code is 0.
     """
     from hermes_state.commands.neighbour import missing_store
     from hermes_state.recover import recover as salvage
@@ -46,12 +47,27 @@ def recover(invocation: Invocation, into: str | None, swap: bool) -> int | None:
         raise missing_store(invocation)
     target = None if into is None else Path(into).expanduser()
     with steps(invocation) as tell:
-        done = salvage(path, into=target, swap=swap, progress=lambda table, rows: tell(f"{table}: {rows:,}"))
+        done = salvage(
+            path, into=target, swap=swap, progress=lambda table, rows: tell(f"{table}: {rows:,}"), checking=tell
+        )
     if invocation.json:
         invocation.document({"complete": done.is_complete} | shapes.record(done))
+    elif done.target is None:
+        _tell_of_nothing(invocation, done)
     else:
         _tell(invocation, done)
     return None if done.is_complete else HAS_FINDINGS
+
+
+def _tell_of_nothing(invocation: Invocation, done: Recovery) -> None:
+    source = one_line(str(done.source))
+    if done.report.is_sound:
+        invocation.note(f"nothing to recover: {source} is sound")
+        return
+    invocation.note(f"nothing to recover, every row of {source} is there; a full check found:")
+    for finding in {finding.kind: finding for finding in done.report.findings}.values():
+        number = count(done.report.counts[finding.kind], "finding")
+        invocation.note(f"  {number} of kind {finding.kind}: {finding.remedy}")
 
 
 def _tell(invocation: Invocation, done: Recovery) -> None:
@@ -64,14 +80,7 @@ def _tell(invocation: Invocation, done: Recovery) -> None:
             invocation.say(f"  {table.table}: {', '.join(facts)}")
     if not done.report.is_sound:
         invocation.note(f"`hermes-state db check --db {done.target}` finds faults in it; it was not put in place")
-    # What gave all of its rows may be sound: nobody has called it damaged.
-    old = "old store" if done.is_complete else "damaged store"
     if done.kept:
-        invocation.note(f"it is in place; the {old} is kept as {one_line(str(done.kept))}")
+        invocation.note(f"it is in place; the damaged store is kept as {one_line(str(done.kept))}")
     elif done.copy:
-        invocation.note(f"the {old} was copied to {one_line(str(done.copy))}")
-    if done.is_complete and not done.kept:
-        source = one_line(str(done.source))
-        invocation.note(
-            f"nothing was lost or mended: if `hermes-state db check --db {source}` calls it sound, keep it as it is"
-        )
+        invocation.note(f"the damaged store was copied to {one_line(str(done.copy))}")
