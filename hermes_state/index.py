@@ -8,6 +8,7 @@ rebuild goes on where it stopped, and two processes that catch up at once never 
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from contextlib import closing
@@ -22,7 +23,7 @@ from hermes_state.engine import fts
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import result_code
 from hermes_state.engine.lookups import rows
-from hermes_state.errors import HermesStateError, InvalidValue, StoreBusy, StoreDamaged
+from hermes_state.errors import DiskFull, HermesStateError, InvalidValue, StoreBusy, StoreDamaged
 from hermes_state.index_worker import WORTH_MESSAGES, IndexWorker, Prepared, Row, columns_of, prepare
 from hermes_state.indexer import Indexer
 from hermes_state.schema import messages, store_state
@@ -41,6 +42,8 @@ BATCH_MESSAGES = 200
 BATCH_CHARS = 400_000
 # Merge steps after each batch; one or two keep up with a batch, more are needed after an interruption.
 _MERGES_PER_BATCH = 3
+# Between two pieces of tidying, in seconds: long enough for a thread that waits for the lock to get it.
+_BREATH_S = 0.001
 _CORRUPT = 11
 
 _m, _state = messages.c, store_state.c
@@ -190,6 +193,8 @@ class MessageIndex:
     ) -> bool:
         """Add the messages that are not yet in the index. True when none is left.
 
+        Without a budget the index is tidied then, too.
+
         Args:
             budget_s: stop after so many seconds, at the end of a batch; None: go on to the end.
             lock_budget_s: seconds each batch may wait for other writers; None: the store's own.
@@ -221,6 +226,8 @@ class MessageIndex:
                 elif batch := self._next_batch():
                     self._step(batch, lock_budget_s, progress)
                 else:
+                    if deadline is None:
+                        self.try_tidy()
                     return True
             except HermesStateError as error:
                 if has_started_over or not is_index_fault(error):  # it is not the index, or not only
@@ -345,6 +352,23 @@ class MessageIndex:
                 if not fts.tokens_in(connection).merge(connection):
                     return False
         return True
+
+    def tidy(self, *, lock_budget_s: float | None = None) -> bool:
+        """Merge more than `merge` does, in one short write transaction. False when nothing is left to do."""
+        with self._engine.write(budget_s=lock_budget_s) as connection:
+            return fts.tokens_in(connection).tidy(connection)
+
+    def try_tidy(self, *, budget_s: float = math.inf) -> bool:
+        """Tidy until nothing is left, somebody else writes or the disk is full: it can wait. False: time was short."""
+        deadline = time.monotonic() + budget_s
+        while time.monotonic() < deadline:
+            try:
+                if not self.tidy(lock_budget_s=0.0):
+                    return True
+            except (StoreBusy, DiskFull):
+                return True
+            time.sleep(_BREATH_S)
+        return False
 
     def purge(self) -> None:
         """Rewrite the index, so that no trace of deleted messages is left in it. Holds the write lock throughout."""

@@ -96,7 +96,8 @@ class Indexer:
             before = self._waiting
             if index.try_catch_up(budget_s=_STRETCH_S, lock_budget_s=_LOCK_S):
                 self._waiting -= before
-                return
+                if idle < IDLE_S or index.try_tidy(budget_s=_STRETCH_S):
+                    return
             if idle < IDLE_S:
                 self._stopped.wait((time.monotonic() - started) * (1 / _DUTY - 1))
             del index

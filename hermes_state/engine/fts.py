@@ -67,6 +67,9 @@ class MessageTokens(Protocol):
     def merge(self, connection: Connection) -> bool:
         """Do a bounded piece of the index's own upkeep. False when there is nothing to do."""
 
+    def tidy(self, connection: Connection) -> bool:
+        """As `merge`, and what makes searches faster still and is worth doing while nobody waits."""
+
     def optimize(self, connection: Connection) -> None:
         """Rewrite the index, so that what was deleted leaves it for good."""
 

@@ -34,6 +34,11 @@ SPELL_OUT_FROM, SPELL_OUT_ALL_FROM = 10_000, 150_000
 SHORT_PREFIX = 4
 # Pages of the index merged by one `merge`: some 10 ms of CPU under the write lock.
 MERGE_PAGES = 128
+# From so many segments on all are made one, when nobody waits for it: a word is looked up in each. Only when those
+# besides the largest are half as large as that, so that a message is rewritten by it three times at most, however the
+# store grows; and up to so many pages (160,000 messages), since the last piece of a merge takes the entries of the old
+# segments away, 1 µs for each page of them.
+_SCATTERED_FROM, _WHOLE_UP_TO_PAGES = 4, 20_000
 # FTS5 would merge by itself inside some insert, as much as it finds, under the write lock. It is told not to: the
 # indexer merges in bounded steps. 0 is off; 'crisismerge' can't be off, so it is put beyond reach.
 _AUTOMERGE, _CRISISMERGE = 0, 1_000
@@ -54,6 +59,16 @@ _NEWEST = _OLDEST.replace("ORDER BY rowid", "ORDER BY rowid DESC")
 _LENGTHS = "SELECT d.id, d.sz FROM json_each(?) AS wanted JOIN message_index_docsize AS d ON d.id = wanted.value"
 # https://www.sqlite.org/fts5.html#the_data_table_idx_and_data_: record 1 holds the row count and each column's tokens.
 _AVERAGES = "SELECT block FROM message_index_data WHERE id = 1"
+# How many pages each segment has. That table holds the first word of each page, and the page with a flag in its lowest
+# bit.
+_SEGMENT_PAGES = """
+WITH RECURSIVE segments (id) AS (
+  SELECT min(segid) FROM message_index_idx
+  UNION ALL SELECT (SELECT min(segid) FROM message_index_idx WHERE segid > id) FROM segments WHERE id IS NOT NULL)
+SELECT (SELECT pgno / 2 FROM message_index_idx WHERE segid = id ORDER BY term DESC LIMIT 1)
+       - (SELECT pgno / 2 FROM message_index_idx WHERE segid = id ORDER BY term LIMIT 1) + 1
+FROM segments WHERE id IS NOT NULL
+"""
 _INDEXED_IDS = "SELECT id, sz FROM message_index_docsize WHERE id BETWEEN ? AND ? ORDER BY id"
 
 _STRANGERS = (
@@ -130,6 +145,20 @@ def merge(connection: Connection, pages: int = MERGE_PAGES) -> bool:
     connection.exec_driver_sql(_COMMAND, ("merge", pages))
     # One change is the command itself: https://www.sqlite.org/fts5.html#the_merge_command
     return bool(connection.exec_driver_sql("SELECT total_changes()").scalar_one() - before >= 2)
+
+
+def tidy(connection: Connection) -> bool:
+    """Merge as `merge` does, and further than a store at work needs it. False when there is nothing to do."""
+    # A merge of all that was begun is gone on with by `merge`.
+    return merge(connection, MERGE_PAGES) or (_is_scattered(connection) and merge(connection, -MERGE_PAGES))
+
+
+def _is_scattered(connection: Connection) -> bool:
+    """Whether so much of the index is in small segments that making one of all is worth it."""
+    pages: list[int] = [row[0] for row in rows(connection, _SEGMENT_PAGES)]
+    if len(pages) < _SCATTERED_FROM or sum(pages) > _WHOLE_UP_TO_PAGES:
+        return False
+    return 2 * (sum(pages) - max(pages)) >= max(pages)
 
 
 def optimize(connection: Connection) -> None:

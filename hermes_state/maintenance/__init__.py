@@ -100,8 +100,8 @@ class Maintenance:
                 return False
             while time.monotonic() < deadline:
                 with clock.step():
-                    merged = self._index.merge(steps=1)
-                if not merged:
+                    was_needed = self._index.tidy()
+                if not was_needed:
                     return True
         except StoreDamaged as error:
             self._index.report_damage(error)

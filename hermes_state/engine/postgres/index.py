@@ -164,6 +164,9 @@ def merge(connection: Connection) -> bool:  # noqa: ARG001
     return False
 
 
+tidy = merge
+
+
 def optimize(connection: Connection) -> None:
     """Autovacuum does it."""
 
