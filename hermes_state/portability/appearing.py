@@ -55,7 +55,7 @@ def refuse_existing(target: Path, *, replace: bool) -> None:
         Conflict: it is taken.
     """
     if not replace and os.path.lexists(target):
-        raise Conflict(f"{target} is there already", hint="choose another name, or say that it may be replaced")
+        raise Conflict(f"{target} is there already", hint="choose another name; --force replaces it")
 
 
 def _name(partial: Path, target: Path, *, replace: bool) -> None:

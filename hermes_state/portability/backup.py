@@ -109,8 +109,10 @@ def backup(
 
 
 @contextmanager
-def preview(home: Path, folder: Path, wanted: Wanted | None = None) -> Iterator[Iterable[Entry]]:
-    """What a backup of the home would hold now, entry by entry, without an archive: to compare with one.
+def preview(
+    home: Path, folder: Path, wanted: Wanted | None = None
+) -> Iterator[tuple[Iterable[Entry], Mapping[str, Path]]]:
+    """What a backup of the home would hold now, to compare with one: its entries, and the copies of databases.
 
     Args:
         folder: has room for copies of the databases while the block runs.
@@ -118,7 +120,7 @@ def preview(home: Path, folder: Path, wanted: Wanted | None = None) -> Iterator[
     with staging(folder.resolve(), "preview") as stage:
         work = HomeReading(home, stage, wanted or Wanted(), None, stage)
         work.look()
-        yield work.entries()
+        yield work.entries(), {name: copy.path for name, copy in work.copies.items()}
 
 
 def refuse_unfit(home: Path) -> None:

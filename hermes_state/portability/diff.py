@@ -1,19 +1,24 @@
-"""What differs between two archives, or between an archive and a home: by digest, not by time."""
+"""What differs between archives, or an archive and a home: by digest, databases by their rows; not by time."""
 
 from __future__ import annotations
 
 import enum
 import hashlib
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_state.portability.digests import digest_of
+from hermes_state.portability.extract import extract
 from hermes_state.portability.format import Kind
 from hermes_state.portability.reader import open_archive
+from hermes_state.portability.rows import say_the_same
+from hermes_state.portability.staging import staging
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from hermes_state.portability.crypt import Keys
     from hermes_state.portability.format import Entry, Limits
@@ -72,10 +77,15 @@ def _json(state: State | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two things that are compared."""
+    """One of the two things that are compared.
+
+    Attributes:
+        databases: gives each database among the members as a file, made under the path it is called with if need be.
+    """
 
     states: Mapping[str, State]
     manifest: Manifest | None = None
+    databases: Mapping[str, Callable[[Path], Path]] = field(default_factory=dict)
 
 
 def of_archive(path: Path, *, keys: Keys | None = None, limits: Limits | None = None) -> Side:
@@ -91,16 +101,33 @@ def of_archive(path: Path, *, keys: Keys | None = None, limits: Limits | None = 
             pass
         roots = archive.manifest.roots
     # Our own members, the manifest and the report, differ by nature.
-    return Side({name: state for name, state in states.items() if name.partition("/")[0] in roots}, archive.manifest)
+    kept = {name: state for name, state in states.items() if name.partition("/")[0] in roots}
+    described = archive.manifest.facts.get("databases")
+    names = [name for name in described if name in kept] if isinstance(described, dict) else []
+    databases = {name: partial(_taken_out, path, name, keys=keys, limits=limits) for name in names}
+    return Side(kept, archive.manifest, databases)
 
 
-def of_entries(entries: Iterable[Entry]) -> Side:
+def _taken_out(archive: Path, name: str, place: Path, *, keys: Keys | None, limits: Limits | None) -> Path:
+    extract(archive, name, place, keys=keys, limits=limits)
+    return place
+
+
+def of_entries(entries: Iterable[Entry], copies: Mapping[str, Path] | None = None) -> Side:
     """What a backup would hold: the entries that it would write, read and hashed.
+
+    Args:
+        copies: where the databases among them lie as long as the sides are compared.
 
     Raises:
         OSError: a file can't be read.
     """
-    return Side(dict(_hashed(entries)))
+    states = dict(_hashed(entries))
+    return Side(states, databases={name: partial(_as_it_lies, path) for name, path in (copies or {}).items()})
+
+
+def _as_it_lies(copy: Path, _: Path) -> Path:
+    return copy
 
 
 def _hashed(entries: Iterable[Entry]) -> Iterator[tuple[str, State]]:
@@ -120,15 +147,29 @@ def _state(entry: Entry, size: int, digest: str) -> State:
     return State(kind=entry.kind, mode=entry.mode, size=size, digest=bytes.fromhex(digest))
 
 
-def changes(before: Side, after: Side) -> list[Change]:
-    """What is different in `after`, by name."""
+def changes(before: Side, after: Side, folder: Path | None = None) -> list[Change]:
+    """What is different in `after`, by name.
+
+    Args:
+        folder: has room for two databases, which are taken out when their bytes differ; None: where temporary files go.
+    """
     found = []
     for name in sorted(before.states.keys() | after.states.keys(), key=_order):
         old, new = before.states.get(name), after.states.get(name)
         what = _what(old, new)
+        if what is What.CONTENT and _has_the_same_rows(name, before, after, folder or Path(tempfile.gettempdir())):
+            what = _mode(old, new)
         if what is not None:
             found.append(Change(name=name, what=what, before=old, after=new))
     return found
+
+
+def _has_the_same_rows(name: str, before: Side, after: Side, folder: Path) -> bool:
+    one, other = before.databases.get(name), after.databases.get(name)
+    if one is None or other is None:
+        return False
+    with staging(folder.resolve(), "diff") as stage:
+        return say_the_same(one(stage / "before"), other(stage / "after"))
 
 
 def _order(name: str) -> list[str]:
@@ -142,4 +183,8 @@ def _what(old: State | None, new: State | None) -> What | None:
         return What.KIND
     if old.digest != new.digest:
         return What.TARGET if old.kind is Kind.LINK else What.CONTENT
-    return What.MODE if old.mode != new.mode else None
+    return _mode(old, new)
+
+
+def _mode(old: State | None, new: State | None) -> What | None:
+    return What.MODE if old and new and old.mode != new.mode else None

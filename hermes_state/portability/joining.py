@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from filelock import FileLock
 
 from hermes_state.atomic import short_name, sync_dir, sync_file, whole_file
+from hermes_state.errors import StoreBusy, StoreDamaged
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart
+from hermes_state.portability.databases import MAGIC
 from hermes_state.portability.prepare import complete_indexes
+from hermes_state.portability.rows import say_the_same
 from hermes_state.portability.settings import values_of
 from hermes_state.store import SessionDB
 from hermes_state.transfer import dump
@@ -130,7 +133,7 @@ class Joining:
             self._store(source, target)
         elif name.endswith(_MEMORIES):
             self._entries(source, target)
-        elif apart.are_equal(source, target):
+        elif apart.are_equal(source, target) or self._has_the_same_rows(source, target):
             self.result.equal += 1
         elif source.name == "state.db":
             self._differs(source, "Hermes' own store stays; `hermes-state import hermes` takes its sessions into ours")
@@ -138,6 +141,17 @@ class Joining:
             self._differs(source, _settings(source, target))
         else:
             self._differs(source, "here it has other content")
+
+    def _has_the_same_rows(self, source: Path, target: Path) -> bool:
+        if not (_begins_as_database(source) and apart.is_database(str(target))):
+            return False
+        with tempfile.TemporaryDirectory(prefix="compare-", dir=self.new.parent) as folder:
+            copy = Path(folder) / "here.db"
+            try:
+                apart.copied(target, copy)
+            except (StoreDamaged, StoreBusy):  # what can't be read is equal to nothing
+                return False
+            return say_the_same(source, copy)
 
     def _link(self, source: Path, target: Path) -> None:
         if not os.path.lexists(target):
@@ -250,6 +264,11 @@ def _fresh(source: Path, here: str) -> list[str]:
 
 def _entries_of(text: str) -> list[str]:
     return [entry for entry in (part.strip() for part in text.split(_BETWEEN)) if entry]
+
+
+def _begins_as_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def _lines(folder: Path) -> Any:

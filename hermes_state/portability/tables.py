@@ -14,7 +14,7 @@ from urllib.parse import quote
 from hermes_state.engine.driver import newest_driver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -155,7 +155,8 @@ def _fill(connection: Any, name: str) -> None:
     if _keeps_keys(connection, name, columns):
         chosen, wanted = "", "*"
     else:
-        chosen = ", ".join([_rowid_name(columns), *(quoted(c[0]) for c in columns if not c[3])])
+        implicit = rowid_name(column[0] for column in columns)
+        chosen = ", ".join([implicit, *(quoted(c[0]) for c in columns if not c[3])])
         wanted, chosen = chosen, f"({chosen})"
     connection.execute(f"INSERT INTO main.{table} {chosen} SELECT {wanted} FROM source.{table}")  # noqa: S608  quoted
 
@@ -171,8 +172,9 @@ def _keeps_keys(connection: Any, name: str, columns: Sequence[Any]) -> bool:
     return bool(connection.execute(query, (name,)).fetchone()[0])
 
 
-def _rowid_name(columns: Sequence[Any]) -> str:
-    taken = {column[0].lower() for column in columns}
+def rowid_name(columns: Iterable[str]) -> str:
+    """By what name the implicit key of a table with these columns can be asked for."""
+    taken = {column.lower() for column in columns}
     return next(name for name in _ROWID_NAMES if name not in taken)
 
 

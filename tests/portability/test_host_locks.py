@@ -52,7 +52,7 @@ def do(what):
     elif what == "redacted backup":
         backup(home, folder / "r.tar.zst", Wanted(secrets=Policy.REDACT))
     elif what == "diff":
-        with preview(home, folder) as entries:
+        with preview(home, folder) as (entries, _):
             of_entries(entries)
     elif what == "pack":
         pack(home, folder / "h.pack", Chosen(everything=True))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -263,3 +265,27 @@ def test_no_home(two: tuple[Path, Path], tmp_path: Path) -> None:
     backup(two[0], tmp_path / "b.tar.zst")
     with pytest.raises(InvalidValue):
         merge(tmp_path / "b.tar.zst", tmp_path / "nowhere")
+
+
+def test_a_database_with_the_same_rows_is_the_same(tmp_path: Path) -> None:
+    """Also when another program has it open, in WAL mode, and has written to it and taken that back."""
+    home = make_home(tmp_path / "home")
+
+    def differ() -> bool:
+        return "notes.db" in {item.path for item in merge(tmp_path / "a.tar.zst", home).differences}
+
+    with closing(sqlite3.connect(home / "notes.db")) as notes:
+        notes.execute("PRAGMA journal_mode=WAL")
+        notes.execute("CREATE TABLE notes (text)")
+        notes.execute("INSERT INTO notes VALUES ('升级')")
+        notes.commit()
+        backup(home, tmp_path / "a.tar.zst")
+        notes.execute("INSERT INTO notes VALUES ('more')")
+        notes.commit()
+        assert [item.path for item in merge(tmp_path / "a.tar.zst", home).differences if "notes" in item.path] == [
+            "notes.db"
+        ]
+        notes.execute("DELETE FROM notes WHERE text = 'more'")
+        notes.commit()
+        assert not differ()
+        assert notes.execute("SELECT text FROM notes").fetchall() == [("升级",)]

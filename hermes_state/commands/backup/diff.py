@@ -49,16 +49,19 @@ def diff_command(
     """Compare an archive with another, or with a home.
 
     OTHER is an archive or a home; without it, the home as it is now. What is told is how OTHER differs from ARCHIVE.
-    Content is compared by digest, not by time; a home is read as a backup would read it. Exits 1 when they differ.
+    Content is compared by digest, not by time, and a database by its rows; a home is read as a backup would read it.
+    Exits 1 when they differ.
     """
     from hermes_state.portability.diff import changes, of_archive
 
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
     before = of_archive(archive, keys=keys, limits=limits)
     place = other or invocation.home_path()
-    is_home = place.is_dir()
-    after = _of_home(place, archive, before.manifest) if is_home else of_archive(place, keys=keys, limits=limits)
-    found = changes(before, after)
+    folder = archive.absolute().parent
+    if place.is_dir():
+        found = _of_home(before, place, folder)
+    else:
+        found = changes(before, of_archive(place, keys=keys, limits=limits), folder)
     if invocation.json:
         items = [change.as_json() for change in found]
         invocation.document({"before": str(archive), "after": str(place), "changes": items})
@@ -69,12 +72,12 @@ def diff_command(
     return HAS_FINDINGS if found else None
 
 
-def _of_home(home: Path, archive: Path, manifest: Manifest | None) -> Side:
+def _of_home(before: Side, home: Path, folder: Path) -> list[Change]:
     from hermes_state.portability.backup import preview
-    from hermes_state.portability.diff import of_entries
+    from hermes_state.portability.diff import changes, of_entries
 
-    with preview(home, archive.absolute().parent, _wanted(manifest)) as entries:
-        return of_entries(entries)
+    with preview(home, folder, _wanted(before.manifest)) as (entries, copies):
+        return changes(before, of_entries(entries, copies), folder)
 
 
 def _wanted(manifest: Manifest | None) -> Wanted:
