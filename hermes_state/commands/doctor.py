@@ -155,11 +155,18 @@ def _store(invocation: Invocation, path: Path) -> Iterator[Check]:
     yield _wal(path)
     try:
         with SessionDB.open(invocation.db, home=invocation.home, read_only=True) as db:
-            yield Check(name="store", status=OK, message=f"{path} opens: {count(db.sessions.count(), 'conversation')}")
+            yield Check(name="store", status=OK, message=f"{path} opens: {_conversations(db)}")
             yield _index(db)
             yield from _neighbours(invocation, db)
     except HermesStateError as error:
         yield Check(name="store", status=FINDING, message=error.message, fix=error.hint)
+
+
+def _conversations(db: SessionDB) -> str:
+    """How many there are, archived ones too, as `db status` and `sessions stats` count them."""
+    from hermes_state.listing import SessionFilter
+
+    return count(db.sessions.count(SessionFilter(archived=None)), "conversation")
 
 
 def _server(invocation: Invocation) -> Iterator[Check]:
@@ -170,8 +177,7 @@ def _server(invocation: Invocation) -> Iterator[Check]:
         with SessionDB.open(invocation.db, read_only=True) as db:
             from hermes_state.engine.postgres.server import examine
 
-            counted = count(db.sessions.count(), "conversation")
-            yield Check(name="store", status=OK, message=f"{db.engine.shown} opens: {counted}")
+            yield Check(name="store", status=OK, message=f"{db.engine.shown} opens: {_conversations(db)}")
             with db.engine.read() as connection:
                 for each in examine(connection):
                     status = OK if each.is_right else FINDING

@@ -38,7 +38,7 @@ The query's words rank, none of them is required. It also knows
     epilog=_EPILOG,
     examples=(
         "hermes-state search redis 升级",
-        "hermes-state search why did the deploy fail? --after 2w --conversations",
+        "hermes-state search 'why did the deploy fail?' --after 2w --conversations",
         "hermes-state search '\"blue-green\" -staging role:user' --json | jq -r '.hits[].session_id'",
     ),
 )

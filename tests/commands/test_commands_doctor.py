@@ -41,6 +41,14 @@ def test_a_sound_home_has_nothing_to_mend(call: Call, sound: Path) -> None:
     assert "3 conversations" in shown.stdout
 
 
+def test_conversations_are_counted_as_elsewhere(call: Call, sound: Path, store: dict[str, str]) -> None:
+    """Archived ones too: a number that differs from `db status` and `sessions stats` would look like a loss."""
+    assert call("sessions", "archive", store["arabic"]).exit_code == 0
+    assert "3 conversations" in call("doctor").stdout
+    assert "3 conversations" in call("db", "status").stdout
+    assert "3 conversations" in call("sessions", "stats").stdout
+
+
 def test_a_home_that_others_can_read(call: Call, sound: Path) -> None:
     sound.chmod(0o755)
     (sound / "hermes_state.db").chmod(0o644)

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+_QUOTED_OR_COMMENT = re.compile(r"'[^']*'|\"[^\"]*\"| #.*")
 _WORD = re.compile(r"[^\w\- ]")
 
 
@@ -91,6 +92,15 @@ def test_command_lines_can_be_typed(page: Path) -> None:
             except click.UsageError as error:
                 wrong.append(f"{' '.join(words)}: {error.format_message()}")
     assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_no_shell_takes_a_question_for_a_pattern(page: Path) -> None:
+    """zsh refuses a command with a bare `?` or `*` that fits no file."""
+    for language, code in _FENCE.findall(page.read_text(encoding="utf-8")):
+        lines = [line for line in code.splitlines() if line.startswith(("hermes-state ", "$ hermes-state "))]
+        bare = [_QUOTED_OR_COMMENT.sub("", line) for line in lines if language in ("sh", "console")]
+        assert [line for line in bare if re.search(r"[?*]", line)] == []
 
 
 def _parse(command: click.Command, words: list[str], parent: click.Context | None = None) -> None:

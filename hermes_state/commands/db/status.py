@@ -60,16 +60,16 @@ def _lines(found: Status) -> Iterator[tuple[str, str]]:
 
 def _schema(found: Status) -> str:
     if found.schema == found.head:
-        return f"{found.schema}, current"
+        made = f"; made {local(found.created_at)}" if found.created_at else ""
+        return f"{found.schema}, current{made}"
     return f"{found.schema or 'none'}; this version of hermes-state works with {found.head}"
 
 
 def _content(found: Status) -> str:
     counts = found.counts
     assert counts is not None
-    since = f", since {local(found.created_at)}" if found.created_at else ""
     conversations = count(counts.conversations, "conversation")
-    return f"{conversations} in {count(counts.sessions, 'session')}, {count(counts.messages, 'message')}{since}"
+    return f"{conversations} in {count(counts.sessions, 'session')}, {count(counts.messages, 'message')}"
 
 
 def _index(found: Status) -> str:
