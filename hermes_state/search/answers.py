@@ -76,7 +76,7 @@ def message_answer(request: Request) -> Hits[MessageHit]:
     chosen = ranking.scored[page.offset : page.end]
     explain = ranking.why if page.explain else None
     hits = present(request.corpus.connection, plan, chosen, context=page.context, texts=ranking.texts, explain=explain)
-    return Hits(hits, query=plan.query.text, notes=notes, explanation=ranking.explanation())
+    return Hits(hits, query=plan.query.text, notes=notes, explain=ranking.explainer())
 
 
 def conversation_answer(request: Request) -> Hits[ConversationHit]:
@@ -90,7 +90,7 @@ def conversation_answer(request: Request) -> Hits[ConversationHit]:
         candidates = by_first_message(ranking.scored)
     chosen = candidates[page.offset : page.end]
     hits = present_conversations(connection, plan, ranking, chosen, context=page.context, explain=page.explain)
-    return Hits(hits, query=plan.query.text, notes=notes, explanation=ranking.explanation())
+    return Hits(hits, query=plan.query.text, notes=notes, explain=ranking.explainer())
 
 
 def _ranked(request: Request, need: int, depth: Depth = PAGE) -> tuple[Ranking, list[str]]:

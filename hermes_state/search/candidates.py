@@ -14,8 +14,7 @@ that thousands of newer messages hold is not. `Pool.cut` says which words that w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hermes_state.search.plan import either, together
 from hermes_state.text import And
@@ -53,8 +52,7 @@ class Source(Protocol):
         """About how many messages there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(NamedTuple):
     """Messages to rank and what is known of them.
 
     Attributes:
@@ -65,8 +63,8 @@ class Pool:
         is_mixed: Whether some of them hold only some of the pieces.
     """
 
-    masks: dict[int, int] = field(default_factory=dict)
-    counts: list[float] = field(default_factory=list)
+    masks: dict[int, int]
+    counts: list[float]
     cut: frozenset[int] = frozenset()
     is_whole: bool = True
     is_mixed: bool = False
@@ -81,7 +79,7 @@ def gather(source: Source, plan: Plan, reach: int, wanted: int = PROBE_HITS, *, 
         enough: For an open query: with so many messages found by rarer words, the lists of common ones are left
             unread, and which messages hold those is for the caller to see in their texts (`Pool.cut`).
     """
-    is_single = len(plan.pieces) == 1 and plan.node == plan.pieces[0].node
+    is_single = [plan.node] == [piece.node for piece in plan.pieces]
     probe = wanted if is_single else PROBE_HITS
     lists = [_List(source, piece, index, reach, probe) for index, piece in enumerate(plan.pieces)]
     if is_single:
@@ -201,4 +199,4 @@ def _add(masks: dict[int, int], ids: Iterable[int], bits: int) -> None:
 
 
 def _cut(lists: Iterable[_List]) -> frozenset[int]:
-    return frozenset(each.index for each in lists if not each.is_whole)
+    return frozenset([each.index for each in lists if not each.is_whole])

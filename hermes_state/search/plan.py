@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.search.dates import may_name_dates
 from hermes_state.search.forms import other_forms
@@ -22,8 +22,7 @@ Single = Word | Phrase | Prefix
 MAX_PIECES = 48
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(NamedTuple):
     """One thing whose presence in a message counts for it.
 
     Attributes:
@@ -39,8 +38,7 @@ class Piece:
     stop: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """A query made ready for one search.
 
     Attributes:
@@ -87,7 +85,7 @@ def make_plan(query: Query) -> Plan:
         node=_settled(node, optional=True),
         is_open=len(pieces) > 1 and _is_bag(node),
         pieces=pieces,
-        stops=tuple(piece for piece in every if piece.stop and piece not in pieces)[:MAX_PIECES],
+        stops=tuple([piece for piece in every if piece.stop and piece not in pieces])[:MAX_PIECES],
         characters=tuple(_characters(pieces)),
         may_name_dates=may_name_dates(query.text),
     )
@@ -101,8 +99,8 @@ def _with_forms(node: Node) -> Node:
         return type(node)(tuple(_with_forms(operand) for operand in node.operands))
     if not isinstance(node, Word) or node.stop or len(node.words) != 1 or node.grams:
         return node
-    others = tuple(Term(words=(form,)) for form in other_forms(node.words[0]))
-    return replace(node, exact=(*node.exact, *others)) if others else node
+    forms = other_forms(node.words[0])
+    return replace(node, exact=(*node.exact, *[Term((form,)) for form in forms])) if forms else node
 
 
 def together(pieces: Sequence[Piece]) -> Node:

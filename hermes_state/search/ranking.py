@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from hermes_state.index import Mark
     from hermes_state.search.candidates import Pool
     from hermes_state.search.fusion import Ranker
-    from hermes_state.search.plan import Plan
+    from hermes_state.search.plan import Piece, Plan
     from hermes_state.search.rank import Evidence, Weights
     from hermes_state.search.scope import Scope
     from hermes_state.search.texts import Text
@@ -84,6 +85,11 @@ class Corpus(NamedTuple):
     has_index: bool
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the index holds every message, and is not being built anew."""
+        return self.has_index and self.mark.newest <= self.mark.indexed_through and self.mark.rebuild_from is None
+
+    @property
     def above(self) -> int:
         """Messages with a higher id are not in the index."""
         return self.mark.indexed_through if self.has_index else 0
@@ -111,29 +117,36 @@ class Ranking:
     is_whole: bool = True
     scanned: int = 0
 
-    def explanation(self) -> Explanation:
-        """How it went."""
-        if self.pool is None or self.plan is None:
-            return Explanation(scanned=self.scanned)
-        pieces = tuple(self._piece(index, 0.0) for index in range(len(self.plan.pieces)))
-        return Explanation(pieces=pieces, candidates=len(self.pool.masks), is_whole=self.is_whole, scanned=self.scanned)
+    def explainer(self) -> Callable[[], Explanation]:
+        """Tells how it went, as often as asked, and keeps no message for it."""
+        pool, plan = self.pool, self.plan
+        if pool is None or plan is None:
+            return partial(Explanation, scanned=self.scanned)
+        facts = (plan.pieces, pool.counts, pool.cut, self.scale.worth, len(pool.masks), self.is_whole, self.scanned)
+        return partial(_explanation, *facts)
 
     def why(self, each: Scored) -> Why:
         """Why a message stands where it does."""
         parts = each.parts or parts_of(each, self.scale)
-        pieces = tuple(self._piece(index, part) for index, part in sorted(parts.items()))
+        told = self.explainer()().pieces
+        pieces = tuple(replace(told[index], part=part) for index, part in sorted(parts.items()))
         return Why(own=each.own, factor=each.factor, beside=each.beside, date=each.date, pieces=pieces)
 
-    def _piece(self, index: int, part: float) -> PieceScore:
-        assert self.pool is not None
-        assert self.plan is not None
-        return PieceScore(
-            piece=self.plan.pieces[index].label,
-            messages=round(self.pool.counts[index]),
-            worth=self.scale.worth[index],
-            part=part,
-            is_cut=index in self.pool.cut,
-        )
+
+def _explanation(
+    pieces: Sequence[Piece],
+    counts: Sequence[float],
+    cut: frozenset[int],
+    worths: Sequence[float],
+    candidates: int,
+    is_whole: bool,
+    scanned: int,
+) -> Explanation:
+    told = [
+        PieceScore(piece=piece.label, messages=round(count), worth=worth_of, part=0.0, is_cut=index in cut)
+        for index, (piece, count, worth_of) in enumerate(zip(pieces, counts, worths, strict=True))
+    ]
+    return Explanation(pieces=tuple(told), candidates=candidates, is_whole=is_whole, scanned=scanned)
 
 
 def rank(

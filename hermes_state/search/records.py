@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from hermes_state.records import Relation
@@ -183,7 +184,6 @@ class Hits(list[_Hit]):
         query: As typed.
         degraded: What kept the search from being what it should be: no index, an index being built. Empty is good.
         notes: How the query was read, where that may not be as meant.
-        explanation: How the search went.
     """
 
     def __init__(
@@ -193,13 +193,18 @@ class Hits(list[_Hit]):
         query: str = "",
         degraded: Sequence[str] = (),
         notes: Sequence[str] = (),
-        explanation: Explanation | None = None,
+        explain: Callable[[], Explanation] | None = None,
     ) -> None:
         super().__init__(hits)
         self.query = query
         self.degraded = tuple(degraded)
         self.notes = tuple(notes)
-        self.explanation = explanation or Explanation()
+        self._explain = explain or Explanation
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """How the search went."""
+        return self._explain()  # few ask, and it would be a twentieth of a search that finds nothing
 
 
 __all__ = ["ContextMessage", "ConversationHit", "Explanation", "Hits", "MessageHit", "PieceScore", "Why"]

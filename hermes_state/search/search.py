@@ -160,7 +160,8 @@ class Search:
         if corpus.has_index and (scope.after_us is not None or scope.before_us is not None):
             scope.within(all_zones(connection))
         hits = answer(Request(corpus, plan, scope, page, self._weights, self._rankers))
-        hits.degraded = tuple(self._degraded(corpus, hits.explanation.scanned))
+        if not corpus.is_complete:
+            hits.degraded = tuple(self._degraded(corpus, hits.explanation.scanned))
         return hits
 
     def _can_ask(self, stand: Mark) -> bool:

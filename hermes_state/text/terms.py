@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from hermes_state.text.scripts import fold
 from hermes_state.text.segment import GRAM_KINDS, Run, run_tokens, runs, scan
@@ -23,8 +23,7 @@ _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff]{2,}")
 _BETWEEN_KANA = re.compile("(?<![^\u3041-\u309f])[^\u3041-\u309f](?=[\u3041-\u309f])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class Term(NamedTuple):
     """One phrase to look up.
 
     Attributes:
@@ -51,7 +50,7 @@ def exact_terms(text: str) -> tuple[Term, ...]:
     # A word of such a script is only what the list says; its characters would make さくら a string of particles.
     stop = "".join(words) in STOPWORDS if whole else all(map(is_stopword, words))
     term = Term(words=tuple(words), grams=tuple(grams) if whole else (), stop=stop)
-    parts = camel_parts(text) if text.isalnum() and text.isascii() else ()
+    parts = camel_parts(text) if text.isalnum() and text.isascii() and not text.islower() else ()
     return (term, Term(words=parts)) if parts else (term,)
 
 

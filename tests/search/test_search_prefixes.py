@@ -25,7 +25,7 @@ def test_the_parts_cover_each_word_once_and_no_other(counts: dict[str, float]) -
     for word in words:
         assert sum(word.text.startswith(part.text) if part.is_prefix else word.text == part.text for part in parts) == 1
     assert all(any(word.text.startswith(part.text) for word in words) for part in parts)
-    assert cost <= 20.0 * len(words)
+    assert cost <= beginnings._NAME_US * len(words)
 
 
 @pytest.mark.parametrize("counted_up_to", [0, 1_000_000], ids=["walked", "counted"])
