@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hermes_state.engine.failures import translated_os
-from hermes_state.errors import HandleUnusable, StoreUnavailable
+from hermes_state.errors import HandleUnusable, StoreDamaged, StoreUnavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,9 @@ def make_sure_it_exists(path: Path, *, read_only: bool) -> None:
 
     Raises:
         StoreUnavailable: it is not, or can't be made.
+        StoreDamaged: it was emptied.
     """
+    refuse_emptied(path)
     if read_only:
         with translated_os(path):
             exists = path.is_file()
@@ -38,6 +40,28 @@ def make_sure_it_exists(path: Path, *, read_only: bool) -> None:
             raise StoreUnavailable(what) from error
     except OSError as error:
         raise StoreUnavailable(f"{path} can't be created: {error.strerror}") from error
+
+
+def refuse_emptied(path: Path) -> None:
+    """Refuse a file without a byte that has a log: even a reading SQLite would delete the log and begin anew.
+
+    A store has its first page before its log has anything, so the log is looked at first: another process may be making
+    both.
+
+    Raises:
+        StoreDamaged: it is such a file.
+    """
+    with translated_os(path):
+        try:
+            logged = path.with_name(f"{path.name}-wal").stat().st_size
+            is_emptied = logged > 0 and path.stat().st_size == 0
+        except (FileNotFoundError, NotADirectoryError):
+            return
+    if is_emptied:
+        raise StoreDamaged(
+            f"{path} is empty, and its write-ahead log holds {logged:,} bytes: the file was cut to nothing",
+            hint="restore a backup; keep the log, it has what was written last",
+        )
 
 
 class Place:

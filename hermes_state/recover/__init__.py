@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from hermes_state.atomic import give_name, sync_dir, sync_file
 from hermes_state.check import check
 from hermes_state.engine import SqliteEngine, outside
+from hermes_state.engine.access import refuse_emptied
 from hermes_state.engine.failures import translated_os
 from hermes_state.engine.salvage import DamagedFile
 from hermes_state.errors import Conflict, DiskFull, SchemaTooNew, StoreDamaged, StoreUnavailable
@@ -93,6 +94,7 @@ def recover(
     target = into or path.with_name(f"{path.stem}.{RECOVERED}.db")
     if target.exists():
         raise Conflict(f"{target} exists already", hint="look at it and move it away, or name another file")
+    refuse_emptied(path)
     source = DamagedFile(path)
     try:
         _refuse_strangers(source, path)

@@ -245,6 +245,22 @@ def test_a_broken_header_leaves_nothing_but_is_told(path: Path) -> None:
     assert not path.with_name("hermes_state.recovered.db").exists()
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_an_emptied_file_is_no_new_store(path: Path, read_only: bool) -> None:
+    """SQLite deletes the log beside an empty file and begins anew: all would be gone, and nothing said (B143)."""
+    log = path.with_name(f"{path.name}-wal")
+    with SessionDB.open(path) as db:
+        db.messages.append("s15", role="user", content="in the log")
+        written = log.read_bytes()
+    assert written
+    log.write_bytes(written)
+    path.write_bytes(b"")
+    for attempt in (lambda: SessionDB.open(path, read_only=read_only), lambda: recover(path)):
+        with pytest.raises(StoreDamaged):
+            attempt()
+        assert (path.read_bytes(), log.read_bytes()) == (b"", written)
+
+
 def test_a_cut_file_is_salvaged_up_to_the_cut(path: Path) -> None:
     """The end of the file is missing, as after a full disk or a broken copy."""
     size = page_size(path)
