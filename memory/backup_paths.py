@@ -9,11 +9,9 @@ import threading
 from typing import TYPE_CHECKING
 
 from hermes_state.portability.external import KNOWN
-from memory.discovery import Discovery
 from memory.errors import MemoryFault, ProviderNotFound
 from memory.raised import named
 from memory.settings import MemorySettings
-from memory.signatures import Adapted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +43,9 @@ def backup_paths(home: Path) -> Iterator[str]:
 
 def _asked(home: Path, name: str) -> list[str] | str:
     """What a provider says; or why it says nothing."""
+    from memory.discovery import Discovery  # a home without providers need not wait for these
+    from memory.signatures import Adapted
+
     answers: list[list[str] | str] = []
 
     def ask() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.home import STORE_NAME
-from hermes_state.portability import apart, databases, description, external, hints, redacting
+from hermes_state.portability import apart, databases, description, external, hints
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.manifest import Manifest, Report
@@ -144,6 +144,9 @@ class Kept(Protocol):
 
     facts: Mapping[str, Any]
 
+    def is_plain(self, name: str, seen: tuple[int, ...]) -> bool:
+        """Whether it has a file that looked so (`Found.seen`) and was no database."""
+
     def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
 
@@ -195,7 +198,7 @@ class HomeReading:
         exclude = (*(QUICK if self.wanted.quick else ()), *self.wanted.exclude)
         rules = Rules.of_home(self.home, include=self.wanted.include, exclude=exclude)
         skip = (self.stage, self.target)
-        self.roots[HOME_ROOT] = (self.home, collect(self.home, rules, skip=skip))
+        self.roots[HOME_ROOT] = (self.home, collect(self.home, rules, skip=skip, is_plain=self._is_plain))
         if self.wanted.store:
             self._take_store(self.roots[HOME_ROOT][1])
         chosen = external.paths(self.home, self.wanted.external)
@@ -210,6 +213,9 @@ class HomeReading:
             self._find_kept(name, base, collection)
         self.total = sum(found.size for _, collection in self.roots.values() for found in collection.found)
         self._copy_databases()
+
+    def _is_plain(self, path: str, seen: tuple[int, ...]) -> bool:
+        return self.kept is not None and self.kept.is_plain(f"{HOME_ROOT}/{path}", seen)
 
     def _take_store(self, collection: Collection) -> None:
         from hermes_state.portability import elsewhere  # loads all of the store, which few backups need
@@ -279,6 +285,8 @@ class HomeReading:
                     collection.found.remove(found)
                 else:
                     if self.wanted.secrets is not Policy.INCLUDE:
+                        from hermes_state.portability import redacting  # 20 ms, which few backups need
+
                         self.redactions[name] = redacting.of_copy(self.copies[name], self.wanted.secrets)
                     if self.copies[name].damage:
                         self.unsound[name] = self.copies[name].damage
@@ -316,7 +324,7 @@ class HomeReading:
                     "policy": self.wanted.secrets.value,
                     "left_out": self.secrets_left_out[:MAX_LISTED],
                     "redacted": {name: list(item.keys) for name, item in self.redacted.items()},
-                    **redacting.facts(self.redactions),
+                    **description.of_redactions(self.redactions),
                 },
                 **self._hints(),
                 **({"quick": True} if self.wanted.quick else {}),

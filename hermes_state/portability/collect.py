@@ -18,7 +18,7 @@ from hermes_state.portability.format import Kind
 from hermes_state.portability.ownership import own_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from hermes_state.portability.rules import Rules
 
@@ -99,18 +99,28 @@ class _Listing:
     names: frozenset[str]
 
 
-def collect(root: Path, rules: Rules, *, skip: Iterable[Path] = (), only: Iterable[str] = ()) -> Collection:
+def collect(
+    root: Path,
+    rules: Rules,
+    *,
+    skip: Iterable[Path] = (),
+    only: Iterable[str] = (),
+    is_plain: Callable[[str, tuple[int, ...]], bool] | None = None,
+) -> Collection:
     """Walk a folder.
 
     Args:
         root: may be a link itself.
         skip: folders and files that are not even to be mentioned, such as the archive that is being written.
         only: top-level names to look at; empty: all.
+        is_plain: whether a file with this path that looks so (`Found.seen`) is known to be no database; the others are
+            opened to see whether they are.
 
     Raises:
         OSError: the root itself can't be read.
     """
     walk = _Walk(os.path.realpath(root), rules, {os.path.realpath(path) for path in skip}, frozenset(only))
+    walk.is_plain = is_plain
     walk.run()
     return walk.result
 
@@ -119,6 +129,7 @@ class _Walk:
     def __init__(self, root: str, rules: Rules, skip: set[str], only: frozenset[str]) -> None:
         self.root, self.rules, self.skip, self.only = root, rules, skip, only
         self.result = Collection()
+        self.is_plain: Callable[[str, tuple[int, ...]], bool] | None = None
         self.own_files = own_files()
         self.asked: dict[tuple[int, int], bool] = {}
 
@@ -200,8 +211,11 @@ class _Walk:
     def _described(self, path: str, entry: os.DirEntry[str], kind: Kind) -> Found:
         status = entry.stat(follow_symlinks=False)
         target = os.readlink(entry.path) if kind is Kind.LINK else ""  # noqa: PTH115  text, unchanged
-        is_database = kind is Kind.FILE and self._is_database(entry.path, status)
+        is_database = kind is Kind.FILE and not self._is_known(path, status) and self._is_database(entry.path, status)
         return _of_status(path, status, kind, target=target, is_database=is_database)
+
+    def _is_known(self, path: str, status: os.stat_result) -> bool:
+        return self.is_plain is not None and self.is_plain(path, _seen(status))
 
     def _is_database(self, path: str, status: os.stat_result) -> bool:
         if status.st_size < _MIN_DATABASE_BYTES:
@@ -244,8 +258,12 @@ def _of_status(path: str, status: os.stat_result, kind: Kind, *, target: str = "
         size=status.st_size if kind is Kind.FILE else 0,
         target=target,
         is_database=is_database,
-        seen=(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) if kind is Kind.FILE else (),
+        seen=_seen(status) if kind is Kind.FILE else (),
     )
+
+
+def _seen(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def folder(path: str, place: Path) -> Found:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from hermes_state.portability.collect import Collection
     from hermes_state.portability.databases import Copy
+    from hermes_state.portability.redacting import Redaction
 
 # What was left out is listed up to this many entries; the whole manifest must stay readable in memory.
 _MAX_LEFT_OUT = 5_000
@@ -46,6 +47,14 @@ def of_copy(copy: Copy) -> dict[str, Any]:
         "rebuild": [index.as_dict() for index in copy.indexes],
         **({"damage": copy.damage} if copy.damage else {}),
     }
+
+
+def of_redactions(redactions: Mapping[str, Redaction | None]) -> dict[str, Any]:
+    """What was taken out of databases, and which were not, or not wholly, searched."""
+    searched = {name: item for name, item in redactions.items() if item is not None}
+    unsearched = [f"{name}: {table}" for name, item in searched.items() for table in item.unsearched]
+    unsearched += [name for name in redactions if name not in searched]
+    return {"databases": {name: item.columns for name, item in searched.items()}, "unsearched": unsearched}
 
 
 def user_name() -> str:

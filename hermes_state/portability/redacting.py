@@ -25,7 +25,7 @@ from hermes_state.portability.tables import is_virtual, quoted, schema_of, uri
 from hermes_state.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 # Rows looked at between two rounds of changes.
@@ -55,14 +55,6 @@ def of_copy(copy: Copy, policy: Policy) -> Redaction | None:
     if policy is not Policy.REDACT or copy.kind is Kind.OTHER or copy.damage:
         return None
     return redact_database(copy.path, copy.kind)
-
-
-def facts(redactions: Mapping[str, Redaction | None]) -> dict[str, Any]:
-    """For the manifest: what was taken out of databases, and which were not, or not wholly, searched."""
-    searched = {name: item for name, item in redactions.items() if item is not None}
-    unsearched = [f"{name}: {table}" for name, item in searched.items() for table in item.unsearched]
-    unsearched += [name for name in redactions if name not in searched]
-    return {"databases": {name: item.columns for name, item in searched.items()}, "unsearched": unsearched}
 
 
 def redact_database(copy: Path, kind: Kind) -> Redaction:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from hermes_state.portability.patterns import Pattern
 from hermes_state.portability.settings import Value, exchanged, values
-from hermes_state.redact import redact_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +102,7 @@ def _redacted(name: str, text: str, *, is_secret: bool) -> tuple[str | None, lis
     if is_secret and _ASSIGNMENT.search(text) is None:
         return None, []
     new, keys = _assignments(text, is_secret=is_secret) if _is_environment(name) else (text, [])
-    shapeless = redact_text(new)
+    shapeless = _without_shapes(new)
     return shapeless, keys or (["(text)"] if shapeless != new else [])
 
 
@@ -124,7 +123,7 @@ def _settings(text: str, *, is_secret: bool) -> tuple[str, list[str]] | None:
             changes[value.start] = (value, new)
     new_text = exchanged(text, changes)
     # Comments hold old keys as often as values do.
-    shapeless = redact_text(new_text)
+    shapeless = _without_shapes(new_text)
     return shapeless, [value.key for value, _ in changes.values()] or (["(comment)"] if shapeless != new_text else [])
 
 
@@ -135,7 +134,7 @@ def _value(value: Value, *, is_secret: bool) -> str:
         return MARK
     if is_secret and value.is_text and len(value.text) >= _MIN_SECRET:
         return MARK
-    return redact_text(value.text) if value.is_text else value.text
+    return _without_shapes(value.text) if value.is_text else value.text
 
 
 def _is_secret_name(name: str) -> bool:
@@ -163,3 +162,10 @@ def _assignments(text: str, *, is_secret: bool) -> tuple[str, list[str]]:
         return f"{before}{MARK}{after}"
 
     return _ASSIGNMENT.sub(exchange, text), keys
+
+
+def _without_shapes(text: str) -> str:
+    """A text without what looks like a secret."""
+    from hermes_state.redact import redact_text  # with what it needs 12 ms, and most backups leave secrets in
+
+    return redact_text(text)

@@ -20,6 +20,7 @@ from repositories import all_snapshots, assert_sound, contents, noise_file, smal
 
 from hermes_state import SessionDB
 from hermes_state.portability import backup as reading
+from hermes_state.portability import collect
 from hermes_state.portability.backup import Wanted
 from hermes_state.portability.reader import open_archive
 from hermes_state.portability.repository import parent, snapshots
@@ -146,6 +147,26 @@ def test_what_looks_the_same_is_not_read(tmp_path: Path, home: Path, settled: No
         assert archive.manifest.facts["databases"]["home/facts.db"]["kind"] == "sqlite"
     names = [contents(path) for path in sorted((tmp_path / "repo/snapshots").iterdir())]
     assert {name for name in names[0] if names[0][name][-1] != names[1][name][-1]} == {"home/config.yaml"}
+
+
+def test_what_looks_the_same_is_not_even_opened(
+    tmp_path: Path, home: Path, settled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To see whether it is a database; what looks different may have become one."""
+    (home / "notes.txt").write_text("x" * 1000)
+    (home / "other.txt").write_text("y" * 1000)
+    back_up(home, tmp_path / "repo")
+    (home / "notes.txt").unlink()
+    large_database(home / "notes.txt", rows=5)
+    opened = []
+    look = collect._begins_as_database
+    monkeypatch.setattr(collect, "_begins_as_database", lambda path: opened.append(path) or look(path))
+    saved = back_up(home, tmp_path / "repo")
+    assert {path.rpartition("/")[2] for path in opened} == {"facts.db", "notes.txt"}
+    assert saved.backup.manifest.facts["databases"]["home/notes.txt"]["kind"] == "sqlite"
+    opened.clear()
+    back_up(home, tmp_path / "repo", Wanted(reread=True))
+    assert str(home / "other.txt") in opened
 
 
 def test_all_is_read_when_asked_for(tmp_path: Path, home: Path, settled: None) -> None:

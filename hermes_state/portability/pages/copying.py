@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.engine.driver import newest_driver
@@ -36,6 +37,8 @@ _NUMBER, _PAIR = struct.Struct(">I"), struct.Struct(">II")
 _LOCKS_AT = 1 << 30
 # Pages that wait to be written in their order: rows are read in another one.
 _TOGETHER = 256
+# Pages that are read ahead: enough for any disk to have work, little for a cache.
+_AHEAD = 16_384
 
 
 def copy_pages(
@@ -125,11 +128,13 @@ class _Writing:
         self._target, self._pages, self._numbering = target, pages, numbering
         self._seen = bytearray(pages.count + 1)
         self._waiting: list[tuple[int, bytes]] = []
+        self._ahead = filter(None, numbering.remembered)
 
     def write(self, made: int, roots: Iterable[int]) -> None:
         """Write the trees into a file of `made` pages that has their schema."""
         self._file = os.open(self._target, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
         try:
+            self._expect(_AHEAD)
             for root in roots:
                 self._tree(root)
             self._flush()
@@ -162,7 +167,12 @@ class _Writing:
                 run, begin = [], number
             run.append(content)
         _write(self._file, b"".join(run), (begin - 1) * self._pages.size)
+        self._expect(len(self._waiting))
         self._waiting = []
+
+    def _expect(self, number: int) -> None:
+        """Have so many more pages read ahead of where we are."""
+        self._pages.expect(sorted(islice(self._ahead, number)))
 
     def _finish(self, made: int) -> None:
         """Say in the header how many pages there are, and which of them are free."""

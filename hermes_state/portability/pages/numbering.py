@@ -27,6 +27,9 @@ class Numbering:
         first: the first page that is numbered here; those before it are SQLite's.
         locked: the page that SQLite never uses, since its locks lie there.
         sources: the database's pages, from `first` on; 0 for a page of the copy that holds nothing.
+
+    Attributes:
+        remembered: those sources, which is about the order in which they are asked for.
     """
 
     def __init__(self, first: int, locked: int, sources: array[int]) -> None:
@@ -35,6 +38,7 @@ class Numbering:
         self._before = {source: number for number, source in numbered if source}
         self._free = [number for number, source in numbered if not source][::-1]
         self._numbers: dict[int, int] = {}
+        self.remembered = sources
         self._end = first + len(sources)
 
     @classmethod

@@ -19,7 +19,7 @@ from hermes_state.portability.pages.errors import Unfit
 from hermes_state.portability.pages.log import Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -69,6 +69,16 @@ class Pages:
         if len(content) < self.size:
             raise Unfit(f"page {number} is cut off")
         return content
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Say which pages will be asked for soon: where nothing is cached, the disk then reads many at a time."""
+        if not hasattr(os, "posix_fadvise"):
+            return
+        try:
+            for number in numbers:
+                os.posix_fadvise(self._file, (number - 1) * self.size, self.size, os.POSIX_FADV_WILLNEED)
+        except OSError as error:
+            raise Unfit(f"pages can't be read ahead: {error}") from error
 
 
 @contextmanager

@@ -168,7 +168,9 @@ def proven(place: Place, frame: bytes, bases: Sequence[bytes]) -> bytes:
 def _drop_baseless(places: dict[bytes, Place]) -> list[Finding]:
     """Take out differences that can't be read: a base is missing, or a difference itself."""
     findings = []
-    for chunk, place in list(places.items()):
+    for chunk, place in places.items():
+        if not place.stored.bases:  # most have none
+            continue
         bases = [places.get(base) for base in place.stored.bases]
         if any(base is None or base.stored.bases for base in bases):
             message = f"the chunk {chunk.hex()} can't be read: a base of it is missing"

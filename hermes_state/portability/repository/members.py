@@ -22,6 +22,11 @@ _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _BEFORE_NAME, _AFTER_FILE = b'{"name":"', b'","kind":"f"'
 _HEX = re.compile(rb'"([0-9a-f]{64})"')
 _AFTER_NAME, _CUT_BELOW = b'","kind":', 2**32 // 1024
+# A file of one chunk as `line_of` writes it, if its name needs no escapes. Most are so, and JSON takes twice as long.
+_PLAIN = re.compile(
+    rb'\{"name":"([ !#-\[\]-~]*)","kind":"f","mode":(0|[1-9][0-9]{0,8}),"mtime_ns":(-?[1-9][0-9]{0,30})'
+    rb',"size":(0|[1-9][0-9]{0,30}),"digest":"([0-9a-f]{64})"(?:,"seen":\[([1-9][0-9]*(?:,[1-9][0-9]*)*)\])?\}'
+)
 _KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -134,6 +139,9 @@ def parsed(line: bytes) -> Member:
     Raises:
         ArchiveDamaged: the line is none of ours.
     """
+    plain = _PLAIN.fullmatch(line)
+    if plain is not None:
+        return _parsed_plain(*plain.groups())
     try:
         value = json.loads(line.decode("ascii"))
         entry = Entry(
@@ -150,6 +158,13 @@ def parsed(line: bytes) -> Member:
         return Member(entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen, numbering=numbering)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(f"a line is no member: {error!r}") from error
+
+
+def _parsed_plain(name: bytes, mode: bytes, mtime_ns: bytes, size: bytes, digest: bytes, seen: bytes | None) -> Member:
+    entry = Entry(name=name.decode(), mode=int(mode), mtime_ns=int(mtime_ns), size=int(size))
+    chunks = (bytes.fromhex(digest.decode()),) if entry.size else ()
+    looks = tuple(map(int, seen.split(b","))) if seen else ()
+    return Member(entry=entry, digest=digest.decode(), chunks=chunks, seen=looks)
 
 
 def _chunks(value: dict[str, Any], entry: Entry, digest: str) -> tuple[bytes, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.atomic import sync_dir
 from hermes_state.errors import ArchiveDamaged
@@ -30,8 +29,7 @@ _END_BYTES = _LENGTH.size + hashlib.sha256().digest_size + len(TAIL)
 _PIECE = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A chunk in a pack.
 
     Attributes:
@@ -184,8 +182,9 @@ def _parsed(path: Path, table: bytes, begin: int) -> list[Stored]:
             raise _damaged(path, "its table ends within a record")
         chunk, stored, size, number = _RECORD.unpack_from(table, position)
         position += _RECORD.size
-        bases = tuple(table[position + n * ID_BYTES : position + (n + 1) * ID_BYTES] for n in range(number))
-        position += number * ID_BYTES
+        end = position + number * ID_BYTES
+        bases = tuple(table[at : at + ID_BYTES] for at in range(position, end, ID_BYTES)) if number else ()
+        position = end
         if number > MAX_BASES or position > len(table) or not 0 < size <= MAX_CHUNK_BYTES:
             raise _damaged(path, "its table lists what no pack can hold")
         found.append(Stored(chunk, offset, stored, size, bases))

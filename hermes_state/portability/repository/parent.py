@@ -71,6 +71,10 @@ class Parent:
 
     # --- as `backup.Kept` ---------------------------------------------------------------------------------------
 
+    def is_plain(self, name: str, seen: tuple[int, ...]) -> bool:
+        """Whether the snapshot has a file that looked so and was no database: what a database looks like is longer."""
+        return not self._wanted.reread and self._lines.get(name, b"").endswith(seen_end(seen))
+
     def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether the repository has a file's content, and it looks as it did then."""
         is_database = found.is_database
