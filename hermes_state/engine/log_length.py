@@ -56,10 +56,12 @@ class LogLength:
         if due:
             del self._steps[: len(due)]
             with suppress(self._failure, HermesStateError, OSError):
-                self._lengthen(min(due[-1], self._most_pages))
+                self._lengthen(due[-1])
 
     def _lengthen(self, pages: int) -> None:
-        if self._log.stat().st_size >= _HEADER_BYTES + self._most_pages * _FRAME_BYTES:
+        there = (self._log.stat().st_size - _HEADER_BYTES) // _FRAME_BYTES
+        pages = min(pages, self._most_pages - there)
+        if pages <= 0:
             return
         with closing(self._connect()) as connection:
             run = connection.execute

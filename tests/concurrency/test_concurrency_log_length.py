@@ -29,13 +29,25 @@ def test_it_is_long_after_many_commits_and_not_after_a_few(path: Path) -> None:
     with SessionDB.open(path, synchronous="FULL") as db:
         db.sessions.create("s", source="cli")
         short = pages(path)
-        for appends, lowest, highest in ((5, short, 150), (15, 256, 600), (60, 2000, 2600), (200, 2000, 2600)):
+        for appends, lowest, highest in ((5, short, 150), (15, 256, 600), (60, 1800, 2100), (200, 1800, 2100)):
             for number in range(appends):
                 db.messages.append("s", role="user", content=f"消息 {number}")
             db.meta.set("other", "transaction")
             assert lowest <= pages(path) <= highest
         assert db.messages.count("s") == 280
         assert check(db.engine, full=True).is_sound
+
+
+def test_it_is_made_no_longer_than_until_it_begins_anew(path: Path) -> None:
+    """Also behind what large messages have filled of it by then: else it would hold twice as much as is ever used."""
+    with SessionDB.open(path, synchronous="FULL") as db:
+        db.sessions.create("s", source="cli")
+        for _ in range(64):
+            db.messages.append("s", role="user", content=os.urandom(15_000).hex())
+        filled = pages(path)
+        assert filled > 300
+        db.meta.set("other", "transaction")
+        assert 1800 <= pages(path) < 2100
 
 
 def test_nobody_waits_for_the_disk_with_normal(path: Path) -> None:
