@@ -7,8 +7,8 @@ The home is a Hermes `state.db` that the peer made (``benchmarks/store.py`` keep
 files. Each tool makes a first backup; then 1 % of the rows and of the files change in one of several ways, and each
 backs up again. The tools take turns. Each command runs in a process of its own; wall time, CPU time and peak memory are
 the process's, start of the interpreter included. Before each, what is waiting to be written is written, and the home is
-read, so that the page cache is warm for all: borg throws what it has read out of it. A bar that is missed does not
-change the exit code unless ``--strict`` is given.
+read, so that the page cache is warm for all: borg throws what it has read out of it. Once in each round the contents
+of all files are thrown out for all. A bar that is missed does not change the exit code unless ``--strict`` is given.
 """
 
 from __future__ import annotations
@@ -53,6 +53,9 @@ CHANGES = {
     "together": "UPDATE messages SET content = content || ' changed' WHERE id > :n * 900 AND id <= :n * 900 + :rows",
     "added": "INSERT INTO messages ({columns}) SELECT {columns} FROM messages WHERE id % 100 = :n",
 }
+
+
+COLD = "1 % together, not cached"
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,15 @@ def change(home: Path, how: str, number: int) -> None:
         path.write_text(f"{path.read_text()} changed {number}\n")
 
 
-def settle(home: Path) -> None:
-    """Let nobody pay for what another one left: nothing waits to be written, and the home is in the page cache."""
+def settle(home: Path, *, cached: bool) -> None:
+    """Let nobody pay for what others left: nothing waits to be written; all of the home is cached, or nothing."""
     os.sync()
     for path in home.rglob("*"):
         if path.is_file():
             with path.open("rb", buffering=0) as file:
-                while file.read(MB):
+                if not cached:
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+                while cached and file.read(MB):
                     pass
 
 
@@ -120,13 +125,13 @@ def bytes_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def measure(bench: Bench, sides: list[Tool], number: int, what: str) -> None:
+def measure(bench: Bench, sides: list[Tool], number: int, what: str, *, cached: bool = True) -> None:
     """One backup by each, in another order each time."""
     time.sleep(SETTLED_S)
     for side in (*sides[number % len(sides) :], *sides[: number % len(sides)]):
         place = bench.folder / side.name
         before = bytes_of(place)
-        settle(bench.home)
+        settle(bench.home, cached=cached)
         figure = bench.run(what, side.name, *side.command(side.backup, bench, number))
         figure["added_mb"] = (bytes_of(place) - before) / MB
 
@@ -148,6 +153,9 @@ def run(bench: Bench, repeat: int, console: Console) -> list[dict[str, Any]]:
             measure(bench, sides, number, f"1 % {how}")
         number += 1
         measure(bench, sides, number, "nothing changed")
+        number += 1
+        change(bench.home, "together", number)
+        measure(bench, sides, number, COLD, cached=False)
     for side in sides:
         bench.run("check, every byte", side.name, *side.command(side.check, bench, number))
     return medians(bench.figures)
@@ -173,6 +181,8 @@ def bars(rows: list[dict[str, Any]]) -> Iterator[tuple[str, float, float]]:
     """Name, value, and the most it may be; what was not measured is left out."""
     found = {(row["what"], row["side"]): row for row in rows}
     first = found["first", "ours"]
+    if (COLD, "restic") in found:
+        yield f"{COLD}: time, of restic's", found[COLD, "ours"]["wall_s"] / found[COLD, "restic"]["wall_s"], 1.0
     for how in CHANGES:
         second, restic = found[f"1 % {how}", "ours"], found.get((f"1 % {how}", "restic"))
         yield f"1 % {how}: bytes, of the first backup's", second["added_mb"] / first["added_mb"], SECOND_BYTES

@@ -21,7 +21,7 @@ from hermes_state.portability.derived import from_dict
 from hermes_state.portability.ownership import own_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
 # What needs no SQLite is asked of a bare interpreter, which starts in 20 ms. The answer is the exit code.
@@ -53,11 +53,13 @@ def copied(
     *,
     keep_indexes: bool = False,
     remembered: Path | None = None,
+    beside: Callable[[Path], object] | None = None,
     held: AbstractSet[tuple[int, int]] | None = None,
 ) -> Copy:
-    """As `databases.copy`; in a child where this process has the database open."""
-    make = copy_apart if is_held(source, held) else copy
-    return make(source, target, keep_indexes=keep_indexes, remembered=remembered)
+    """As `databases.copy`; in a child where this process has the database open, and then `beside` is not called."""
+    if is_held(source, held):
+        return copy_apart(source, target, keep_indexes=keep_indexes, remembered=remembered)
+    return copy(source, target, keep_indexes=keep_indexes, remembered=remembered, beside=beside)
 
 
 def raw_copy(source: Path, target: Path) -> None:

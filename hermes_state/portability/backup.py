@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -164,6 +165,9 @@ class HomeReading:
         stage: a folder for copies of databases.
         target: what is being written, if it lies in the home.
         kept: what need not be read again; entries of it come without an opener.
+
+    Attributes:
+        take: gets the name and the copy of a database that goes in as it is, while SQLite checks it; not of all.
     """
 
     def __init__(
@@ -176,6 +180,7 @@ class HomeReading:
         kept: Kept | None = None,
     ) -> None:
         self.kept = kept
+        self.take: Callable[[str, Path], None] | None = None
         self.described: dict[str, dict[str, Any]] = {}
         self.unread: set[str] = set()
         self.home, self.stage, self.wanted, self.progress, self.target = home.resolve(), stage, wanted, progress, target
@@ -302,7 +307,8 @@ class HomeReading:
             return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
         self.numberings[name] = remembered = target.with_suffix(".numbering")
         remembered.write_bytes(self.kept.numbering(name))
-        return apart.copied(source, target, keep_indexes=keep_indexes, remembered=remembered, held=held)
+        beside = partial(self.take, name) if self.take and self.wanted.secrets is Policy.INCLUDE else None
+        return apart.copied(source, target, keep_indexes=keep_indexes, remembered=remembered, beside=beside, held=held)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ indexes that can be built again stay behind: they are four fifths of the bytes.
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,7 +24,7 @@ from hermes_state.portability.pages.errors import Unfit
 from hermes_state.portability.tables import Entry, SchemaChanged, copy_tables, is_virtual, quoted, schema_of, uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 MAGIC = b"SQLite format 3\0"
@@ -84,7 +85,14 @@ def reading(path: Path, *, immutable: bool = False) -> Iterator[Any]:
         yield connection
 
 
-def copy(source: Path, target: Path, *, keep_indexes: bool = False, remembered: Path | None = None) -> Copy:
+def copy(
+    source: Path,
+    target: Path,
+    *,
+    keep_indexes: bool = False,
+    remembered: Path | None = None,
+    beside: Callable[[Path], object] | None = None,
+) -> Copy:
     """Copy a database that others may be writing to.
 
     Args:
@@ -93,6 +101,7 @@ def copy(source: Path, target: Path, *, keep_indexes: bool = False, remembered: 
         keep_indexes: take full-text indexes along, so that a restore need not build them.
         remembered: a file with what an earlier copy left there, so that pages keep their places in a copy without
             indexes; what this copy is to leave is put there, if anything.
+        beside: is called with the copy while SQLite checks it in another thread; the copy must not be changed.
 
     Raises:
         StoreDamaged: SQLite can't read it through.
@@ -101,9 +110,11 @@ def copy(source: Path, target: Path, *, keep_indexes: bool = False, remembered: 
     try:
         for _ in range(_TRIES):
             try:
-                return _copy(source, target, keep_indexes=keep_indexes, remembered=remembered)
+                kind, indexes = _copy(source, target, keep_indexes=keep_indexes, remembered=remembered)
             except SchemaChanged:
                 remove(target)
+            else:
+                return _described_beside(target, kind, indexes, beside) if beside else _described(target, kind, indexes)
         _give_up(source)
     except DiskFull as error:
         remove(target)
@@ -134,7 +145,9 @@ def remove(database: Path) -> None:
         database.with_name(name).unlink(missing_ok=True)
 
 
-def _copy(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None) -> Copy:
+def _copy(
+    source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None
+) -> tuple[Kind, list[DerivedIndex | PlainIndex]]:
     with _snapshot(source) as connection:
         schema = schema_of(connection)
         kind = kind_of(schema)
@@ -148,7 +161,7 @@ def _copy(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | 
         after = _FORGET_OUR_INDEX if kind is Kind.OURS else {}
         with translated(source):
             _copy_without(source, target, schema, without | triggers, after, remembered)
-    return _described(target, kind, indexes)
+    return kind, indexes
 
 
 def _copy_without(
@@ -253,6 +266,15 @@ def _described(target: Path, kind: Kind, indexes: list[DerivedIndex | PlainIndex
             indexes=tuple(index for index in indexes if index.name not in _OUR_INDEXES),
             damage=check(connection),
         )
+
+
+def _described_beside(
+    target: Path, kind: Kind, indexes: list[DerivedIndex | PlainIndex], beside: Callable[[Path], object]
+) -> Copy:
+    with ThreadPoolExecutor(1, "check") as pool:
+        described = pool.submit(_described, target, kind, indexes)
+        beside(target)
+        return described.result()
 
 
 def check(connection: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import random
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import peer_database
 import pytest
@@ -19,8 +20,9 @@ from homes import make_home, rows
 from repositories import all_snapshots, assert_sound, contents, noise_file, small_home
 
 from hermes_state import SessionDB
+from hermes_state.errors import StoreDamaged
 from hermes_state.portability import backup as reading
-from hermes_state.portability import collect
+from hermes_state.portability import collect, databases
 from hermes_state.portability.backup import Wanted
 from hermes_state.portability.reader import open_archive
 from hermes_state.portability.repository import parent, snapshots
@@ -356,3 +358,25 @@ def test_a_file_that_is_not_read_to_its_end(
     again = back_up(home, tmp_path / "repo").snapshot
     assert not again.partial
     assert contents(tmp_path / "repo" / again.id)["home/config.yaml"][3] == 15
+
+
+def test_a_copy_that_came_to_nothing(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its content is stored while SQLite checks it; when that can't read it, the file goes in as it is."""
+
+    def fail(*_: object) -> NoReturn:
+        raise StoreDamaged("it can't be read through")
+
+    monkeypatch.setattr(databases, "_counts", fail)
+    saved = back_up(home, tmp_path / "repo")
+    assert saved.backup.unsound == {"home/facts.db": "it can't be read through"}
+    digest = contents(tmp_path / "repo/latest")["home/facts.db"][-1]
+    assert digest == hashlib.sha256((home / "facts.db").read_bytes()).hexdigest()
+    assert_sound(tmp_path / "repo")
+
+
+def test_damage_that_is_found_while_it_is_stored(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(databases, "check", lambda _: "row 3 missing from index")
+    saved = back_up(home, tmp_path / "repo")
+    assert saved.backup.unsound == {"home/facts.db": "row 3 missing from index"}
+    assert saved.snapshot.partial
+    assert_sound(tmp_path / "repo")

@@ -121,12 +121,14 @@ class _Saving:
         self.repository, self.stage, self.store, self.known, self.reading = repository, stage, store, known, reading
         self.listing = tempfile.SpooledTemporaryFile(_SPOOL, dir=str(stage))  # noqa: SIM115  `run` closes it
         self.tally = Tally()
+        self.taken: dict[str, StoredContent] = {}
         self.chunks = self.unread = 0
         self.places = Places(())
 
     def run(self, started: float, *, is_new: bool, index: Index, failures: list[HermesStateError]) -> Saved:
         """All of it."""
         with self.listing:
+            self.reading.take = self._take
             self.reading.look()
             manifest = self.reading.manifest()
             self._content(manifest)
@@ -161,6 +163,11 @@ class _Saving:
 
     # --- members ------------------------------------------------------------------------------------------------
 
+    def _take(self, name: str, copy: Path) -> None:
+        """A database's content, before its turn comes: SQLite is checking it, and needs only one core."""
+        with copy.open("rb") as file:
+            self.taken[name] = self.store.put(file.read, self.known.chunks(name))
+
     def _content(self, manifest: Manifest) -> None:
         now = int(time.time()) * 10**9
         self.places = Places(manifest.roots)
@@ -189,6 +196,10 @@ class _Saving:
             return Member(entry=entry, digest=digest_of(entry))
         assert entry.opener is not None  # `_kept` takes the others
         seen = self.known.seen(entry.name)
+        if entry.name in self.taken and entry.name in self.reading.copies:  # else the copy came to nothing
+            taken = self.taken[entry.name]
+            self.reading.tell(entry, taken.size)
+            return replace(_member(entry, taken, seen), numbering=self._numbering(entry.name))
         content = _Bounded(entry, entry.opener(), self.reading)
         stored = self.store.put(content.read, self.known.chunks(entry.name))
         if content.fault:
