@@ -90,6 +90,11 @@ class MemorySettings:
     memory_char_limit: int = _key("memory.memory_char_limit", 2200, "characters MEMORY.md may hold", least=1)
     user_char_limit: int = _key("memory.user_char_limit", 1375, "characters USER.md may hold", least=1)
     write_approval: bool = _key("memory.write_approval", False, "a write of built-in memory waits for a person's yes")
+    disabled_toolsets: tuple[str, ...] = _key(
+        "agent.disabled_toolsets",
+        (),
+        "toolsets the agent does without; `memory` is every tool of every memory",
+    )
     # --- review and flush ---------------------------------------------------------------------------------------
     nudge_interval: int = _key(
         "memory.nudge_interval", 10, "user turns since the last memory write before a review; 0: never", least=0
@@ -171,6 +176,11 @@ class MemorySettings:
     # --- not from a key -----------------------------------------------------------------------------------------
     provider_sections: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether the model is to have the tools of memory."""
+        return "memory" not in self.disabled_toolsets
 
     @property
     def external(self) -> tuple[str, ...]:

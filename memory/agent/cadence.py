@@ -94,12 +94,13 @@ class Cadence:
         if not self._counts_turns:
             return Due()
         by_turns = self.counts.since_write >= every or self._is_unfinished or asked
+        by_turns = by_turns and self._settings.has_tools  # else a review could save nothing
         return Due(memory=every > 0 and by_turns, skills=skills and 0 < every_skill <= self.counts.since_skill)
 
     def is_worth_a_flush(self) -> bool:
         """Whether enough was said since the last write that the end of the session is worth a review."""
         least = self._settings.flush_min_turns
-        return self._counts_turns and 0 < least <= self.counts.since_write
+        return self._counts_turns and self._settings.has_tools and 0 < least <= self.counts.since_write
 
     def review_began(self, due: Due) -> None:
         """The counters of what is reviewed start anew; until its end is told the review counts as unfinished."""

@@ -264,6 +264,8 @@ class MemoryManager:
     def handle_tool_call(self, name: str, args: object, **facts: Any) -> str:
         """Run a tool of a provider; the result is always one JSON document, an error in it where there was one."""
         slot = self._roster.runner(name)
+        if self._roster.tools.is_off:
+            return tool_error("the tools of memory are switched off: `agent.disabled_toolsets` has `memory`")
         if slot is None:
             return tool_error(f"no memory provider has a tool {encodable(str(name))!r}")
         if args is not None and not isinstance(args, Mapping):

@@ -56,7 +56,7 @@ class Roster:
         self.slots: list[Slot] = []
         self.absent: dict[str, ProviderStatus] = {}
         self.warnings = [f"{finding.key}: {finding.message}" for finding in settings.findings]
-        self.tools = ToolTable(reserved_tools)
+        self.tools = ToolTable(reserved_tools, is_off=not settings.has_tools)
         self._settings = settings
         self._home = home
         self._outbox = outbox

@@ -38,10 +38,12 @@ class ToolTable:
 
     Args:
         reserved: names that only the built-in memory may have.
+        is_off: no tool is taken; for an agent that is to have none of memory.
     """
 
-    def __init__(self, reserved: Iterable[str] = ()) -> None:
+    def __init__(self, reserved: Iterable[str] = (), *, is_off: bool = False) -> None:
         self._reserved = RESERVED | set(reserved)
+        self.is_off = is_off
         self._tools: dict[str, Tool] = {}
 
     def put(self, provider: str, schemas: Iterable[object], *, is_builtin: bool) -> list[str]:
@@ -49,7 +51,7 @@ class ToolTable:
         others = {name: tool for name, tool in self._tools.items() if tool.provider != provider}
         mine: dict[str, Tool] = {}
         refused = []
-        for given in schemas:
+        for given in () if self.is_off else schemas:
             schema, why = self._fit(given)
             name = schema["name"]
             if not why and name in others:

@@ -414,3 +414,11 @@ def test_flush_min_turns(db: SessionDB, turns: int, flushed: int) -> None:
         assert memory.hooks.index("tool") < memory.hooks.index("on_session_end")
     agent.close()
     assert len(memory.of("on_session_end")) == 1  # nothing was said in the new one
+
+
+def test_without_the_tools_of_memory_there_is_no_review(db: SessionDB, reviewer: ScriptedModel) -> None:
+    """B161: it could save nothing, and would be paid for; neither at its interval nor at the end."""
+    off = settings(disabled_toolsets=("memory",), flush_min_turns=1)
+    with Agent(db, ScriptedModel(otherwise="ok"), memory=Recorder(), settings=off, review_model=reviewer) as agent:
+        assert turns_with_a_review(agent, [*words(7), "remember that I am vegan"]) == []
+    assert reviewer.asked == []

@@ -42,6 +42,20 @@ def test_a_providers_tool_never_takes_the_place_of_a_built_in_one(manage: Manage
     assert "zzz" in json.loads(manager.handle_tool_call("zzz", {}))["error"]
 
 
+def test_an_agent_without_the_toolset_has_no_tool_of_any_memory(manage: Manage) -> None:
+    """B161: neither the built-in memory's nor a provider's is offered, and a call is refused and runs nothing."""
+    ran: list[str] = []
+    builtin, other = (Builtin(handle_tool_call=lambda **_: ran.append("builtin")), Recorder("other"))
+    other.schemas = [{"name": "fact_x"}]
+    manager = manage(builtin, other, disabled_toolsets=("web", "memory"))
+    assert (manager.tool_schemas(), manager.has_tool("fact_x"), manager.has_tool("memory")) == ([], False, False)
+    for name in ("fact_x", "memory"):
+        assert "disabled_toolsets" in json.loads(manager.handle_tool_call(name, {"action": "add"}))["error"]
+    assert ran == []
+    assert not any(call[0] == "handle_tool_call" for call in other.calls)
+    assert manage(Builtin(), disabled_toolsets=("web",)).has_tool("memory")
+
+
 @pytest.mark.parametrize("args", ["add", 7, 1.5, [["action", "add"]], ["x"], b"x", True])
 def test_arguments_that_are_no_object_are_answered_and_no_failure_of_the_provider(manage: Manage, args: Any) -> None:
     manager = manage(Builtin())
