@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import postgres_server
 import pytest
+from hypothesis import HealthCheck, settings
 
 from hermes_state import index_worker
 from hermes_state.engine.driver import newest_driver
@@ -19,6 +20,13 @@ from hermes_state.index_worker import IndexWorker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+# An example may take as long as it takes: on a busy machine any would be too slow. What a test shares between its
+# examples is its own affair.
+settings.register_profile(
+    "ours", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("ours")
 
 # What could change what the code under test prints or where it looks.
 _SETTINGS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PAGER", "LESS", "PYTHONIOENCODING", "TERM")

@@ -9,7 +9,7 @@ import postgres_server
 import pytest
 import store_strategies
 import whole_store
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
@@ -109,7 +109,7 @@ def test_the_copy_lives_on(source: SessionDB, target: SessionDB) -> None:
 
 
 @pytest.mark.parametrize("fresh", ["sqlite"], indirect=True)
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5)
 @given(sessions=st.lists(store_strategies.session, max_size=4), history=store_strategies.acts)
 def test_any_history_survives_the_move_there_and_back(
     fresh: Callable[[], str], other_fresh: Callable[[], str], sessions: list[Any], history: list[Any]

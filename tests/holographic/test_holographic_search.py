@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import holographic_sets as sets
@@ -58,7 +58,7 @@ def test_b115_signs_mean_nothing_but_themselves(store: FactStore, retrieval: Ret
     assert found(retrieval, '"tea" -likes (') == ["Likes tea"]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(st.text(max_size=60))
 def test_no_question_raises(store: FactStore, retrieval: Retrieval, question: str) -> None:
     add(store, "Dana Okafor likes 京都 and C++")

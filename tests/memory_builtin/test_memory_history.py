@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builtin_harness import file_of, put
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -130,7 +130,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(steps=STEPS)
 def test_undoing_everything_leads_back_to_nothing(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, ...]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from builtin_harness import caller, file_of, put
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state import SessionDB
@@ -372,7 +372,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(args=st.dictionaries(st.sampled_from(list(PROPERTIES)), VALUES, max_size=5) | VALUES)
 def test_whatever_a_model_sends_is_answered_with_json(memory: BuiltinMemory, args: Any) -> None:
     reply = MemoryTool(memory).call(args)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from archive_harness import ROOTS, file, folder, link, sample, write
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state.errors import Conflict, InvalidValue
@@ -50,7 +50,7 @@ component = st.text(
 ).filter(lambda text: text not in (".", "..") and ":" not in text[1:2])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.dictionaries(component, st.one_of(st.binary(max_size=3000), st.none(), component), max_size=12),
     st.integers(0, 0o777),

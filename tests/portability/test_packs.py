@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from homes import look, make_home, mode
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
@@ -260,7 +260,7 @@ _CONTENT = st.one_of(
 _SESSION = st.tuples(st.one_of(st.none(), _WORDS), st.lists(_CONTENT, max_size=4))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(sessions=st.lists(_SESSION, min_size=1, max_size=4), notes=st.lists(_WORDS, max_size=4, unique=True))
 def test_any_content_comes_back(
     tmp_path_factory: pytest.TempPathFactory, sessions: list[tuple[str | None, list[Any]]], notes: list[str]

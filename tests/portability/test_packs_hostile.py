@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from archive_harness import file, flip_byte, folder, forge, link
 from homes import look, make_home
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state import SessionDB
@@ -233,7 +233,7 @@ _JSON = st.recursive(
 _NAMES = ("id", "target", "status", "content", "created_at", "changed_at", "tags", "events", "replaced_by")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(lines=st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(_NAMES, _JSON)), max_size=4))
 def test_any_json_as_a_memory(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     """Is taken or listed; nothing else happens, and the store stays sound."""

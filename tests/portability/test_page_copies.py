@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hermes_state.engine.driver import newest_driver
@@ -118,7 +118,7 @@ def edits(draw: st.DrawFn) -> list[tuple[str, int]]:
 
 
 @given(edits())
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 def test_copy_after_copy(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]) -> None:
     """Whatever happens between two copies, to the database or to what was remembered."""
     folder = tmp_path_factory.mktemp("copies")
@@ -159,7 +159,7 @@ def change(db: sqlite3.Connection, remembered: Path, kind: str, number: int) -> 
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 def test_anything_may_be_remembered(tmp_path: Path, raw: bytes) -> None:
     """It only says where pages go; that they go to different places is seen to anyway."""
     source = tmp_path / "a.db"
@@ -277,7 +277,7 @@ def test_a_vacuumed_database_is_left_to_sqlite(tmp_path: Path) -> None:
 
 @given(st.integers(0, 2**32), st.integers(1, 30))
 @example(44021, 6)  # SQLite's message names a table in bytes that are no UTF-8
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 def test_a_damaged_database(tmp_path: Path, seed: int, flips: int) -> None:
     """What comes out is what SQLite itself reads, or it is refused, or the copy is known to be damaged."""
     source = tmp_path / "a.db"

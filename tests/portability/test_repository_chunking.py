@@ -34,7 +34,7 @@ def noise(size: int, seed: int = 1) -> bytes:
 
 
 @given(st.integers(0, 6_000_000), st.sampled_from([b"\0", b"ab", b""]), st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_all_of_it_in_pieces_of_the_right_size(size: int, pattern: bytes, seed: int) -> None:
     """Whatever it holds: noise, nothing but zeros, a pattern."""
     content = (pattern * size)[:size] if pattern else noise(size, seed)
@@ -100,7 +100,6 @@ def test_a_listing_is_cut_by_names() -> None:
 
 
 @given(st.binary(min_size=1, max_size=3000), st.lists(st.binary(max_size=3000), max_size=3))
-@settings(deadline=None)
 def test_a_frame_comes_back(content: bytes, bases: list[bytes]) -> None:
     frame = Encoder(3).encode(content, bases)
     assert decode(frame.raw, len(content), bases[: frame.bases]) == content
@@ -119,7 +118,6 @@ def test_what_is_not_is_stored_whole() -> None:
 
 
 @given(st.integers(0, 300_000), st.integers(-20_000, 20_000), st.lists(st.integers(0, 299_999), max_size=9))
-@settings(deadline=None)
 def test_blocks_that_changed_come_back(size: int, more: int, places: list[int]) -> None:
     """Also when there are more or fewer of them, and when the last is not whole."""
     base = noise(size)
@@ -140,7 +138,6 @@ def test_a_few_blocks_that_changed_are_small() -> None:
 
 
 @given(st.binary(max_size=200), st.integers(0, 9000), st.lists(st.binary(max_size=50), max_size=2))
-@settings(deadline=None)
 def test_any_bytes_are_refused_as_blocks(raw: bytes, size: int, bases: list[bytes]) -> None:
     """Or they give content of the size that was asked for, which is then compared with its name."""
     with suppress(ArchiveDamaged):
@@ -196,7 +193,6 @@ def test_a_chunk_over_two_old_ones_has_both() -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_every_new_chunk_comes_out_once(data: st.DataObject) -> None:
     names = st.lists(st.tuples(st.binary(min_size=1, max_size=1), st.integers(1, 9)), max_size=12)
     sizes = dict(data.draw(names))

@@ -88,7 +88,7 @@ def test_a_flipped_byte_anywhere_is_found(repo: Path, kind: str, part: float) ->
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_flipped_bit_of_a_pack_is_found(template: Path, data: st.DataObject) -> None:
     path = kinds_of_files(template / "repo")["small"]
     raw = path.read_bytes()
@@ -223,7 +223,6 @@ def test_a_snapshot_of_a_newer_version(repo: Path) -> None:
 
 
 @given(st.binary(max_size=400))
-@settings(deadline=None)
 def test_any_bytes_as_a_snapshot(template: Path, raw: bytes) -> None:
     with pytest.raises(ArchiveDamaged):
         snapshots.parse(raw, "a snapshot")
@@ -234,7 +233,7 @@ _LEAVES = st.none() | st.integers() | st.text(max_size=9)
 
 
 @given(st.recursive(_LEAVES, lambda x: st.lists(x) | st.dictionaries(st.sampled_from(_FIELDS), x), max_leaves=12))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_json_as_a_member(value: Any) -> None:
     with pytest.raises(ArchiveDamaged):
         members.parsed(json.dumps(value).encode())

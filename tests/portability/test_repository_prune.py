@@ -70,7 +70,7 @@ def test_what_is_forgotten(found: list[Snapshot], keep: Keep) -> None:
         assert not any(one in gone for one in found if one.home == home and one.partial and not whole)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.data())
 def test_what_stays_is_whole_and_the_rest_is_freed(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -34,7 +34,7 @@ _CONTENTS = st.one_of(
 _TREES = st.dictionaries(st.lists(_NAMES, min_size=1, max_size=3).map(tuple), _CONTENTS, max_size=7)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(_TREES, _TREES)
 def test_any_tree_is_as_in_an_archive(
     first: dict[tuple[bytes, ...], bytes], second: dict[tuple[bytes, ...], bytes]

@@ -37,7 +37,7 @@ def trees(draw: st.DrawFn) -> dict[bytes, tuple[bytes, int, int]]:
     return files
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(trees())
 def test_files(tree: dict[bytes, tuple[bytes, int, int]]) -> None:
     """Names in any bytes, contents, times, and what the owner could do with a file survive."""

@@ -65,7 +65,7 @@ def both(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bo
         yield Both(ours, theirs)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(contents=st.lists(texts, min_size=1, max_size=3), asked=st.lists(queries | glued, min_size=1, max_size=3))
 def test_the_same_messages_are_found(both: Both, contents: Sequence[str], asked: Sequence[str]) -> None:
     both.add(*contents)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state import SessionDB
@@ -30,7 +30,7 @@ def test_the_parts_cover_each_word_once_and_no_other(counts: dict[str, float]) -
 
 @pytest.mark.parametrize("counted_up_to", [0, 1_000_000], ids=["walked", "counted"])
 @pytest.mark.parametrize("counted_at_least", [0, 1_000], ids=["half", "all"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(texts=st.lists(st.lists(_WORDS, min_size=1, max_size=8), min_size=1, max_size=30))
 def test_spelled_out_a_prefix_finds_what_it_finds_otherwise(
     tmp_path_factory: pytest.TempPathFactory,

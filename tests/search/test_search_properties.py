@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state import SessionDB
@@ -28,7 +28,7 @@ def store() -> Iterator[SessionDB]:
         yield db
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 @given(query=st.text(max_size=40))
 def test_no_query_raises(store: SessionDB, query: str) -> None:
     """Any string is a query, for messages and for conversations, in every order."""
@@ -41,7 +41,7 @@ def test_no_query_raises(store: SessionDB, query: str) -> None:
     store.search.conversations(query)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(contents=st.lists(sentences, min_size=1, max_size=8), query=sentences)
 def test_the_index_and_a_look_at_the_messages_agree(contents: list[str], query: str) -> None:
     """With FTS5 and without it the same messages are found, in the same order of time."""

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from message_strategies import UNKNOWN, any_text, messages
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hermes_state.store import SessionDB
 
 # One store for all examples of a test: each example takes a session of its own.
-shared = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+shared = settings(max_examples=80)
 FIELDS = [f.name for f in dataclasses.fields(Message)]
 PLACED = ("id", "session_id", "position", "created_at", "state", "extras")
 

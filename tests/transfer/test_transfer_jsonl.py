@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import store_strategies as make
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state.check import check
@@ -57,7 +57,7 @@ def small(db: SessionDB) -> str:
     return exported(db)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(st.lists(make.session, max_size=4), make.acts)
 def test_out_in_and_out_again_is_equal(tmp_path_factory: Any, sessions: list[Any], history: list[Any]) -> None:
     folder = tmp_path_factory.mktemp("stores")

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_state.errors import SessionNotFound
@@ -121,7 +121,7 @@ def test_an_empty_selection_is_still_a_document(db: SessionDB, form: Form) -> No
         parsed(text)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(st.text(alphabet=st.characters(codec=None, exclude_categories=())) | st.just(HOSTILE))
 def test_no_text_breaks_out_of_html(db: SessionDB, text: str) -> None:
     session = db.sessions.create(source="cli", display_name=text)
