@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import BigInteger, case, cast, func, select
 
 from hermes_state.activity import counted_columns
 from hermes_state.clock import from_us, to_us
@@ -138,7 +138,7 @@ def _session_groups(connection: Connection, floor: int | None) -> list[Any]:
         *keys,
         func.count().label("sessions"),
         func.sum(case((c.is_tip, 1), else_=0)).label("tips"),
-        func.sum(counted.message_count).label("messages"),
+        cast(func.sum(counted.message_count), BigInteger).label("messages"),
     ).group_by(*keys)
     if counted.tail is not None:
         query = query.outerjoin(counted.tail, counted.tail.c.session_pk == c.pk)
@@ -150,7 +150,8 @@ def _session_groups(connection: Connection, floor: int | None) -> list[Any]:
 def _longest(connection: Connection, floor: int | None) -> list[Any]:
     c = sessions.c
     counted = counted_columns(connection)
-    total = func.sum(counted.message_count).label("messages")
+    # PostgreSQL adds large integers up to a `numeric`.
+    total = cast(func.sum(counted.message_count), BigInteger).label("messages")
     whole = select(c.conversation_pk, total, func.count().label("segments"), func.max(c.title).label("title")).where(
         c.delegated.is_(False)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, func, insert, select, update
+from sqlalchemy import BigInteger, and_, bindparam, cast, func, insert, select, update
 
 from hermes_state.clock import from_us, from_us_or_none, now_us
 from hermes_state.errors import InvalidValue
@@ -136,7 +136,8 @@ def _added(row: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sums(*keys: Any) -> Any:
-    totals = [func.coalesce(func.sum(_u[name]), 0).label(name) for name in COUNTERS]
+    # PostgreSQL adds large integers up to a `numeric`.
+    totals = [cast(func.coalesce(func.sum(_u[name]), 0), BigInteger).label(name) for name in COUNTERS]
     costs = [func.sum(_u[name]).label(name) for name in COSTS]
     times = [func.min(_u.first_at).label("first_at"), func.max(_u.last_at).label("last_at")]
     return select(*keys, *totals, *costs, *times).select_from(usage)

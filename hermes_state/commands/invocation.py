@@ -55,6 +55,16 @@ class Invocation:
 
         return is_on_server(self.db)
 
+    @property
+    def store(self) -> Path | str:
+        """The store: its file, whether or not it is there, or its URL on a server."""
+        return str(self.db) if self.is_on_server else self.store_path()
+
+    @property
+    def may_have_store(self) -> bool:
+        """Whether there is a store to open; one on a server is there as far as anybody knows before asking."""
+        return self.is_on_server or self.store_path().exists()
+
     def home_path(self) -> Path:
         """The agent home."""
         from hermes_state.home import resolve_home
@@ -76,7 +86,7 @@ class Invocation:
         from hermes_state.errors import ReadOnlyStore
         from hermes_state.store import SessionDB
 
-        if not create and not self.is_on_server and not self.store_path().exists():
+        if not create and not self.may_have_store:
             raise missing_store(self)
         try:
             return SessionDB.open(self.db, home=self.home, read_only=read_only)
@@ -86,8 +96,11 @@ class Invocation:
             return SessionDB.open(self.db, home=self.home, read_only=True)
 
     @contextmanager
-    def open_engine(self, *, read_only: bool = False) -> Iterator[Engine]:
+    def open_engine(self, *, read_only: bool = False, entered: bool = True) -> Iterator[Engine]:
         """The store without its nouns, whatever state it is in: for work that must not need a sound store.
+
+        Args:
+            entered: on a server: it is one of the database's stores, and not the database alone.
 
         Raises:
             StoreUnavailable: there is none, or it can't be opened.
@@ -95,11 +108,11 @@ class Invocation:
         from hermes_state.commands.neighbour import missing_store
         from hermes_state.store import engine_of
 
-        if not self.is_on_server and not self.store_path().exists():
+        if not self.may_have_store:
             raise missing_store(self)
         engine = engine_of(self.db, self.home, read_only=read_only)
         try:
-            if self.is_on_server:
+            if self.is_on_server and entered:
                 engine.enter_store()
             yield engine
         finally:

@@ -58,7 +58,7 @@ def offer_import(invocation: Invocation) -> None:
     """
     if invocation.json or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         return
-    if invocation.is_on_server or invocation.store_path().exists():
+    if invocation.may_have_store:
         return
     found = pending(invocation, None)
     if found and click.confirm(f"Nothing is imported yet. Bring in {_what(found)} now?", default=True, err=True):

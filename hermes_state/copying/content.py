@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, tuple_
 
 from hermes_state.schema import (
     entities,
@@ -92,9 +92,15 @@ class StoreContent:
                 pk, found = next(rows, (None, iter(())))
 
     def _messages(self, pks: Sequence[int]) -> Iterator[Any]:
-        query = select(messages).where(_m.session_pk.in_(pks)).order_by(_m.session_pk, _m.position)
-        with self._connection.execute(query.execution_options(yield_per=_FETCH)) as rows:
+        """Of sessions that follow one another. In pages: a cursor of a server that is left open here would be closed
+        whenever the generator goes, in the middle of other work on the connection.
+        """
+        place = tuple_(_m.session_pk, _m.position)
+        query = select(messages).where(_m.session_pk <= pks[-1]).order_by(_m.session_pk, _m.position).limit(_FETCH)
+        after = (pks[0], -1)
+        while rows := self._connection.execute(query.where(place > after)).fetchall():
             yield from rows
+            after = (rows[-1].session_pk, rows[-1].position)
 
     def _session_lines(self, pks: Sequence[int]) -> list[tuple[int, Line]]:
         query = select(sessions, _parent.c.id.label("parent_id"), system_prompts.c.sha256)
@@ -150,14 +156,20 @@ class StoreContent:
         return {pk: sorted(row.folded for row in found) for pk, found in groupby(rows, attrgetter("fact_pk"))}
 
     def _entities(self) -> Iterator[Line]:
-        e, a = entities.c, entity_aliases.c
-        query = select(e.folded, e.name, a.folded.label("alias"), a.name.label("written"))
-        query = query.outerjoin(entity_aliases, a.entity_pk == e.pk).order_by(e.folded, a.folded)
-        with self._connection.execute(query.execution_options(yield_per=_FETCH)) as rows:
-            for (folded, name), found in groupby(rows, attrgetter("folded", "name")):
-                aliases = [[row.alias, row.written] for row in found if row.alias is not None]
-                line = {"type": "entity", "folded": folded, "name": name}
-                yield line | ({"aliases": aliases} if aliases else {})
+        e = entities.c
+        page = query = select(e.pk, e.folded, e.name).order_by(e.folded).limit(_FETCH)
+        while rows := self._connection.execute(page).fetchall():
+            aliases = self._aliases([row.pk for row in rows])
+            for row in rows:
+                line = {"type": "entity", "folded": row.folded, "name": row.name}
+                yield line | ({"aliases": aliases[row.pk]} if row.pk in aliases else {})
+            page = query.where(e.folded > rows[-1].folded)
+
+    def _aliases(self, pks: Sequence[int]) -> dict[int, list[list[str]]]:
+        a = entity_aliases.c
+        query = select(a.entity_pk, a.folded, a.name).where(a.entity_pk.in_(pks)).order_by(a.entity_pk, a.folded)
+        rows = self._connection.execute(query)
+        return {pk: [[row.folded, row.name] for row in found] for pk, found in groupby(rows, attrgetter("entity_pk"))}
 
 
 def _fact_line(row: Any, about: list[str]) -> Line:

@@ -13,7 +13,7 @@ from hermes_state.engine import upkeep
 from hermes_state.engine.holder import open_elsewhere
 from hermes_state.errors import DiskFull, HermesStateError, StoreBusy, StoreDamaged
 from hermes_state.maintenance.purge import Purged, purge
-from hermes_state.maintenance.sizes import Sizes, sizes_of
+from hermes_state.maintenance.sizes import Sizes, sizes_in
 from hermes_state.maintenance.status import Status, status
 
 if TYPE_CHECKING:
@@ -114,21 +114,32 @@ class Maintenance:
     def vacuum(self, *, while_open: bool = False) -> Vacuumed:
         """Rewrite the whole file without what is free in it. Nobody else can write meanwhile.
 
+        On a server, the room of deleted rows is made free for new ones, of all stores of the database; nobody waits.
+
         Args:
             while_open: also when other processes have the store open; their writes wait, and fail after their budget.
 
         Raises:
             StoreBusy: another process has the store open, or is writing; names it.
             DiskFull: there is not room enough for the copy; nothing was changed.
+            StoreUnavailable: on a server: the role does not own the tables.
         """
-        before = sizes_of(self._engine.path)
+        before = sizes_in(self._engine)
+        if self._engine.dialect == "sqlite":
+            self._rewrite_file(while_open=while_open)
+        else:
+            from hermes_state.engine.postgres.vacuum import vacuum
+
+            vacuum(self._engine)
+        return Vacuumed(before=before, after=sizes_in(self._engine))
+
+    def _rewrite_file(self, *, while_open: bool) -> None:
         self._make_sure_of_room()
         others = [] if while_open else open_elsewhere(self._engine.path)
         if others:
             raise StoreBusy(str(self._engine.path), waited_s=0.0, holder=", ".join(others))
         self._engine.run_alone("VACUUM")
         self.checkpoint()
-        return Vacuumed(before=before, after=sizes_of(self._engine.path))
 
     def _make_sure_of_room(self) -> None:
         """VACUUM writes the new file to the WAL first, and builds it in memory or in a temporary file before."""

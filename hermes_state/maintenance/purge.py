@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from hermes_state import fact_index, memory_index
 from hermes_state.engine import outside, upkeep
-from hermes_state.errors import ReadOnlyStore, StoreDamaged
-from hermes_state.maintenance.sizes import copies_of, sizes_of
+from hermes_state.errors import InvalidValue, ReadOnlyStore, StoreDamaged
+from hermes_state.maintenance.sizes import copies_of, sizes_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,8 @@ class Purged:
 
     Attributes:
         removed: old copies of the store that are gone.
-        wal_emptied: False when a reader of another process was in the way; the WAL may still hold deleted text.
+        wal_emptied: False when a reader of another process was in the way; the WAL may still hold deleted text. Always
+            False on a server, whose log and backups are its own.
         found: for each word that was asked about, the files of the home that hold it: other programs' files, archives
             and exports, or the store itself when a message that was not deleted says it.
     """
@@ -58,17 +59,23 @@ def purge(
         while_open: also when other processes have the store open.
 
     Raises:
-        StoreBusy, DiskFull: as `vacuum`; what was done until then stays, and the next purge goes on.
+        StoreBusy, DiskFull, StoreUnavailable: as `vacuum`; what was done until then stays, and the next purge goes on.
+        InvalidValue: words are asked for of a store that is in no file.
     """
     if engine.read_only:
-        raise ReadOnlyStore(f"{engine.path} was opened read-only")
-    before = sizes_of(engine.path)
+        raise ReadOnlyStore(f"{engine.shown} was opened read-only")
+    if words and engine.dialect != "sqlite":
+        raise InvalidValue(f"words are looked for in files, and the store at {engine.shown} is in none of this machine")
+    before = sizes_in(engine)
     if index.is_available:
         _rewrite(index)
     with engine.write() as connection:
         memory_index.purge(connection)
         fact_index.purge(connection)
-        upkeep.forget_statistics(connection)
+        if engine.dialect == "sqlite":
+            upkeep.forget_statistics(connection)
+    if engine.dialect != "sqlite":
+        return _on_server(engine, before)
     maintenance.vacuum(while_open=while_open)
     emptied = maintenance.checkpoint()
     removed = tuple(copies_of(engine.path))
@@ -76,11 +83,18 @@ def purge(
         copy.path.unlink(missing_ok=True)
     return Purged(
         before=before,
-        after=sizes_of(engine.path),
+        after=sizes_in(engine),
         removed=removed,
         wal_emptied=emptied,
         found=find_words(engine.path.parent, words) if words else {},
     )
+
+
+def _on_server(engine: Engine, before: Sizes) -> Purged:
+    from hermes_state.engine.postgres.vacuum import vacuum
+
+    vacuum(engine, rewrite=True)
+    return Purged(before=before, after=sizes_in(engine), removed=(), wal_emptied=False)
 
 
 def _rewrite(index: MessageIndex) -> None:

@@ -10,6 +10,8 @@ from hermes_state.migrate import SNAPSHOT_DIR
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hermes_state.engine import Engine
+
 # What `db recover` makes: the copy of a damaged store, and the one it was salvaged into.
 DAMAGED, RECOVERED = "damaged", "recovered"
 
@@ -31,6 +33,16 @@ class Copy(NamedTuple):
 
     path: Path
     bytes: int
+
+
+def sizes_in(engine: Engine) -> Sizes:
+    """How large the files of a store are now; on a server, the whole database."""
+    if engine.dialect == "sqlite":
+        return sizes_of(engine.path)
+    from hermes_state.engine.postgres.server import database_bytes
+
+    with engine.read() as connection:
+        return Sizes(database_bytes(connection), 0)
 
 
 def sizes_of(store: Path) -> Sizes:

@@ -21,6 +21,7 @@ from hermes_state.errors import StoreBusy, StoreDamaged
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart
 from hermes_state.portability.databases import MAGIC
+from hermes_state.portability.elsewhere import take
 from hermes_state.portability.prepare import complete_indexes
 from hermes_state.portability.rows import say_the_same
 from hermes_state.portability.settings import values_of
@@ -195,11 +196,12 @@ class Joining:
                 lines.seek(0)
             self.store(name, target, cast("BinaryIO", sessions.buffer), cast("BinaryIO", memories.buffer))
 
-    def store(self, name: str, target: Path, sessions: BinaryIO | None, memories: BinaryIO | None) -> None:
+    def store(self, name: str, target: Path | str, sessions: BinaryIO | None, memories: BinaryIO | None) -> None:
         """Join what two exports hold with the store that is here, or make one.
 
         Args:
             name: what the differences are told under.
+            target: a file, or the URL of a store on a server.
         """
         with self._opened(target) as engine:
             if sessions is not None:
@@ -210,12 +212,14 @@ class Joining:
                 complete_indexes(engine)
 
     @contextmanager
-    def _opened(self, target: Path) -> Iterator[Engine]:
+    def _opened(self, target: Path | str) -> Iterator[Engine]:
         """The store that is here; for a dry run a copy of it, or an empty one."""
         with tempfile.TemporaryDirectory(prefix="dry-run-", dir=self.new.parent) as folder:
             if self.dry_run:
                 copy = Path(folder) / STORE_NAME
-                if target.exists():
+                if isinstance(target, str):
+                    take(target, copy)
+                elif target.exists():
                     apart.copied(target, copy)
                 target = copy
             with SessionDB.open(target) as db:

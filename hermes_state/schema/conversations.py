@@ -21,7 +21,7 @@ from sqlalchemy import (
     text,
 )
 
-from hermes_state.schema.naming import Key, metadata
+from hermes_state.schema.naming import Counter, Key, metadata
 from hermes_state.schema.stored_text import StoredText
 
 store_state = Table(
@@ -154,12 +154,12 @@ usage = Table(
     Column("provider", String, primary_key=True),
     Column("base_url", String, primary_key=True),
     Column("mode", String, primary_key=True),
-    Column("api_calls", Integer, nullable=False),
-    Column("input_tokens", Integer, nullable=False),
-    Column("output_tokens", Integer, nullable=False),
-    Column("cache_read_tokens", Integer, nullable=False),
-    Column("cache_write_tokens", Integer, nullable=False),
-    Column("reasoning_tokens", Integer, nullable=False),
+    Column("api_calls", Counter, nullable=False),
+    Column("input_tokens", Counter, nullable=False),
+    Column("output_tokens", Counter, nullable=False),
+    Column("cache_read_tokens", Counter, nullable=False),
+    Column("cache_write_tokens", Counter, nullable=False),
+    Column("reasoning_tokens", Counter, nullable=False),
     Column("estimated_cost_usd", Float),
     Column("actual_cost_usd", Float),
     Column("cost_status", String),

@@ -6,6 +6,8 @@ from sqlalchemy import BigInteger, Integer, MetaData
 
 # SQLite numbers rows by itself only where the type is called INTEGER; it holds 64 bits there, too.
 Key = BigInteger().with_variant(Integer, "sqlite")
+# What a long conversation adds up to: tokens read from a cache pass 32 bits.
+Counter = Key
 
 metadata = MetaData(
     naming_convention={

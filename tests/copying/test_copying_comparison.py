@@ -11,6 +11,7 @@ import whole_store
 from sqlalchemy import update
 
 from hermes_state import schema
+from hermes_state.copying import content
 from hermes_state.copying.comparison import Change, Difference, differences
 from hermes_state.copying.content import StoreContent
 from hermes_state.copying.copy import copy_store
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 
 def digest_at(place: str | Path) -> Digest:
-    with content_of(str(place)) as content:
-        return digests(content).combined()
+    with content_of(str(place)) as found:
+        return digests(found).combined()
 
 
 def compared(before: SessionDB, after: SessionDB) -> list[Difference]:
@@ -89,6 +90,18 @@ def test_the_digest_is_the_documented_one(source: SessionDB) -> None:
     whole = sha(b"hermes-state-content 1\n" + sha(session) + sha(b"") + sha(b"")).hex()
     with source.engine.read() as connection:
         assert digests(StoreContent(connection)).combined().digest == whole
+
+
+def test_the_digest_does_not_depend_on_how_much_is_read_at_once(
+    source: SessionDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole_store.fill(source)
+    with source.engine.read() as connection:
+        whole = digests(StoreContent(connection))
+        for sessions, rows in ((1, 1), (2, 2), (200, 3)):
+            monkeypatch.setattr(content, "_SESSIONS", sessions)
+            monkeypatch.setattr(content, "_FETCH", rows)
+            assert digests(StoreContent(connection)) == whole
 
 
 def test_a_backup_without_a_store_has_none(tmp_path: Path) -> None:

@@ -6,12 +6,13 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import postgres_server
 import psycopg
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from hermes_state import SessionDB
 from hermes_state.engine.postgres.address import Address
@@ -148,6 +149,14 @@ def test_a_transaction_that_breaks_off_leaves_nothing(db: SessionDB, postgres: s
         db.messages.append(session, role="user", content="lost too")
     assert "same handle" in broken.value.hint
     assert db.messages.list(session) == []
+
+
+def test_a_transaction_whose_failure_nobody_heard_of_can_be_tried_again(db: SessionDB) -> None:
+    """SQLAlchemy drops what the server says while it closes a cursor; the next statement is refused."""
+    with pytest.raises(StoreBusy), db.engine.read() as connection:  # noqa: PT012  what is raised is of the block
+        with suppress(DBAPIError):
+            connection.exec_driver_sql("SELECT 1 / 0")
+        connection.exec_driver_sql("SELECT 1")
 
 
 def test_a_killed_client_loses_nothing_it_committed(db: SessionDB, url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +29,7 @@ WORDS = (
     "שלום", "مرحبا", "नमस्ते", "🚀", "👩‍👩‍👧", "１２３", "\u0130", "ﬁ",
     "x" * 3_000, "文" * 2_500, "\x00", "\x01", "\ud83d", "\u00a6", "\u00a0", "\u2028", "\t", "\n",
 )  # fmt: skip
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OPERATORS = ("AND", "OR", "NOT", "-", "*", "(", ")", '"', "role:user", "after:2w", ":", "\x01", "\ud800", "'")
 texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=12), min_size=1, max_size=12).map(" ".join)
 queries = st.lists(st.sampled_from(WORDS + OPERATORS) | st.text(max_size=6), min_size=1, max_size=6).map(" ".join)
@@ -43,6 +45,7 @@ class Both(NamedTuple):
     def add(self, *contents: str) -> None:
         for db in self:
             db.messages.append_many("s", [{"role": "user", "content": content} for content in contents])
+            db.search.index.catch_up()  # on a busy machine a search may not have the time for all of it
 
     def find(self, query: str, **how: str) -> list[int]:
         """The places of the hits in the session, best first; they are the same in both."""
@@ -117,7 +120,8 @@ def test_zones_are_read_from_either_end(db: SessionDB, monkeypatch: pytest.Monke
                 each.sessions.create(name, source="cli" if name == "a" else "telegram")
             for n in range(130):
                 text = f"common word{n % 7} " + ("rare" if n in (3, 77) else "so it is")
-                each.messages.append("ab"[n % 2], role="user", content=text)
+                # Said at the same times in both: how new a message is counts.
+                each.messages.append("ab"[n % 2], role="user", content=text, created_at=NOON + timedelta(seconds=n))
                 if n % 13 == 0:
                     each.search.index.catch_up()
         for query in (

@@ -193,6 +193,14 @@ def test_usage_adds_up_over_the_segments(db: SessionDB) -> None:
         db.usage.record("gone", input_tokens=1)
 
 
+def test_tokens_are_counted_beyond_32_bits(db: SessionDB) -> None:
+    for session in ("s1", "s2"):
+        db.sessions.create(session, source="cli")
+        db.usage.record(session, model="m", cache_read_tokens=3_000_000_000)
+    found = db.usage.by_model()[0].cache_read_tokens
+    assert (found, type(found)) == (6_000_000_000, int)
+
+
 # --- leases -----------------------------------------------------------------------------------------------------
 
 

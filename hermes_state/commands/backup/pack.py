@@ -85,7 +85,7 @@ def pack_command(
             invocation.home_path(),
             output.absolute(),
             wanted,
-            store=invocation.db if invocation.is_on_server else invocation.store_path(),
+            store=invocation.store,
             options=options,
             progress=tell,
         )

@@ -42,7 +42,8 @@ def unpack_command(
 
     What is new comes in, nothing that is there changes. All of the pack is proven before anything is touched. A
     session that went on elsewhere goes on here; one that went another way comes in beside yours. What is there
-    with other content stays and is listed: that exits 20. To unpack again adds nothing.
+    with other content stays and is listed: that exits 20. To unpack again adds nothing. With --db, conversations and
+    memories go into that store, a file or one on a server, and the rest into the home.
     """
     from hermes_state.portability.packs.unpack import unpack
 
@@ -50,7 +51,7 @@ def unpack_command(
         result = unpack(
             pack,
             invocation.home_path(),
-            store=invocation.store_path(),
+            store=invocation.store,
             keys=archives.keys(identities, passphrase_file),
             limits=archives.limits(trust_size=trust_size),
             progress=tell,

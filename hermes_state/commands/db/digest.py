@@ -111,7 +111,7 @@ def diff(
 
 def _own(invocation: Invocation) -> str:
     """The store that the common options name."""
-    return str(invocation.db) if invocation.is_on_server else str(invocation.store_path())
+    return str(invocation.store)
 
 
 def _line(one: Difference) -> str:

@@ -19,12 +19,11 @@ def migrate(invocation: Invocation) -> None:
     """
     from hermes_state.migrate import HEAD, revision_of
 
-    with invocation.open_engine(read_only=True) as engine, engine.read() as connection:
-        before = revision_of(connection)
+    with invocation.open_engine(read_only=True, entered=False) as engine, engine.read() as connection:
+        before, path = revision_of(connection), engine.shown
     invocation.open_store().close()
-    path = invocation.store_path()
     if invocation.json:
-        invocation.document({"path": str(path), "from": before, "to": HEAD, "changed": before != HEAD})
+        invocation.document({"path": path, "from": before, "to": HEAD, "changed": before != HEAD})
     elif before == HEAD:
         invocation.say(f"{path} has schema {HEAD} already")
     else:

@@ -29,14 +29,16 @@ def purge(invocation: Invocation, words: tuple[str, ...], while_open: bool, yes:
     """Take what was deleted out of the files, too.
 
     Rewrites the index and the file, empties the write-ahead log and removes older copies of the store: snapshots of
-    upgrades, salvaged ones. Exits 1 when the log could not be emptied or a word is still found.
+    upgrades, salvaged ones. Exits 1 when the log could not be emptied or a word is still found. On a server it rewrites
+    the tables of all stores of the database, which can't be used meanwhile, as the role that owns them; the server's
+    own log and its backups keep what was deleted until they age, so it exits 1.
     """
     from hermes_state.maintenance.sizes import copies_of
 
     if not all(words):
         raise click.UsageError("--find needs a word to look for")
     with invocation.open_store() as db:
-        copies = copies_of(db.path)
+        copies = [] if invocation.is_on_server else copies_of(db.path)
         if copies and not _agreed(invocation, copies, yes=yes):
             invocation.note("nothing was changed")
             return NOT_CONFIRMED
@@ -59,7 +61,9 @@ def _agreed(invocation: Invocation, copies: Sequence[Copy], *, yes: bool) -> boo
 def _tell(invocation: Invocation, done: Purged) -> None:
     removed = f", {count(len(done.removed), 'older copy', 'older copies')} removed" if done.removed else ""
     invocation.say(f"{size(done.before.total)} before, {size(done.after.total)} now{removed}")
-    if not done.wal_emptied:
+    if not done.wal_emptied and invocation.is_on_server:
+        invocation.note("gone from the tables; the server's log and its backups hold it until they age")
+    elif not done.wal_emptied:
         invocation.note("the write-ahead log could not be emptied: another process reads; run it again later")
     for word, places in done.found.items():
         for place in places:

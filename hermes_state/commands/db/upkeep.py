@@ -40,7 +40,8 @@ def optimize(invocation: Invocation, budget: int) -> None:
 def vacuum(invocation: Invocation, while_open: bool) -> None:
     """Rewrite the file without the room that is free in it.
 
-    Nobody else can write meanwhile, and it takes as much room again as the store.
+    Nobody else can write meanwhile, and it takes as much room again as the store. On a server, the tables' room becomes
+    free for new rows while everybody works on; it takes the role that owns them.
     """
     with invocation.open_store() as db, steps(invocation) as tell:
         tell("rewriting the file")

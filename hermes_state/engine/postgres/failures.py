@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 # What the driver, SQLAlchemy around it and the encoding of a text raise.
 ERRORS = (SQLAlchemyError, psycopg.Error, UnicodeEncodeError)
 # SQLSTATE classes and codes of https://www.postgresql.org/docs/15/errcodes-appendix.html.
-_BUSY = frozenset({"55P03", "40001", "40P01", "57014"})
+# The last says that a statement of the transaction failed already. Whoever runs statements ends it then; but SQLAlchemy
+# drops what the server says when it closes a cursor, as when it cancels just that.
+_BUSY = frozenset({"55P03", "40001", "40P01", "57014", "25P02"})
 _DISK_FULL = "53100"
 _READ_ONLY = "25006"
 _DAMAGED = frozenset({"XX001", "XX002"})
 _NOT_THERE = frozenset({"3D000", "28000", "28P01", "42501", "3F000"})
+_NO_TABLE = "42P01"
 
 
 def driver_error(error: BaseException) -> BaseException:
@@ -62,6 +65,11 @@ def translate(error: BaseException, shown: str, waited_s: float = 0.0) -> Hermes
         return StoreDamaged(f"{shown}: {words}", hint="restore a backup of the database")
     if state in _NOT_THERE:
         return StoreUnavailable(f"{shown}: {words}", hint="check the database's name, the role and its rights")
+    if state == _NO_TABLE:
+        return StoreUnavailable(
+            f"there is no store at {shown}: {words}",
+            hint="is it the right database? `hermes-state db migrate` makes the tables",
+        )
     if isinstance(cause, psycopg.OperationalError):
         return StoreUnavailable(
             f"{shown} can't be reached: {words}", hint="check that the server runs; the same handle then works"

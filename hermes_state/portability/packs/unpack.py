@@ -42,7 +42,7 @@ def unpack(
     pack: Path,
     home: Path,
     *,
-    store: Path | None = None,
+    store: Path | str | None = None,
     keys: Keys | None = None,
     limits: Limits | None = None,
     progress: Callable[[Step], None] | None = None,
@@ -53,7 +53,7 @@ def unpack(
     A crash leaves some of it unpacked; to unpack again brings in the rest.
 
     Args:
-        store: None: the home's own.
+        store: its file or its URL; None: the home's own.
         dry_run: only say what would be done; it takes as much room beside the home as the real thing.
 
     Raises:
@@ -132,7 +132,7 @@ class _Unpacking:
     def _leave(self, entry: Entry, what: str) -> None:
         self.result.differences.append(Difference(path=entry.name, what=what))
 
-    def join_store(self, joining: Joining, store: Path) -> None:
+    def join_store(self, joining: Joining, store: Path | str) -> None:
         """Bring the sessions and memories into the store, which is made when it is not there."""
         with ExitStack() as stack:
             found: dict[str, BinaryIO | None] = dict.fromkeys(_LINES)

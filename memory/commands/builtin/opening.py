@@ -37,7 +37,7 @@ def opened(invocation: Invocation, *, writes: bool, past: bool = False) -> Itera
         past: what was is asked for, which only the store knows: one that is there has to open.
     """
     settings = settings_of(invocation)
-    if not writes and not invocation.store_path().exists():
+    if not writes and not invocation.may_have_store:
         yield _memory(invocation, None, settings)
         return
     with ExitStack() as stack:

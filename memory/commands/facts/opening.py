@@ -9,7 +9,6 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from hermes_state.commands.invocation import Invocation
     from memory.providers.holographic.settings import HolographicSettings
@@ -21,11 +20,11 @@ TRUST = click.FloatRange(0, 1)
 
 
 class Opened(NamedTuple):
-    """A fact store, its settings, and its file."""
+    """A fact store, its settings, and where it is: its file, or the address without a password."""
 
     store: FactStore
     settings: HolographicSettings
-    path: Path
+    place: str
 
 
 @contextmanager
@@ -45,6 +44,6 @@ def opened(invocation: Invocation, *, create: bool = False, only_reads: bool = F
     with invocation.open_store(create=create, only_reads=only_reads) as db:
         store = FactStore(db.engine, dim=settings.hrr_dim, default_trust=settings.default_trust)
         try:
-            yield Opened(store, settings, db.path)
+            yield Opened(store, settings, db.engine.shown)
         finally:
             store.flush()

@@ -31,13 +31,13 @@ def stats_command(invocation: Invocation) -> None:
         with progress(invocation, "banks") as tell:
             facts.store.banks.catch_up(tell)
         numbers = collect(facts.store)
-        path = facts.path
+        place = facts.place
     if invocation.json:
-        invocation.document({"store": str(path)} | _document(numbers))
+        invocation.document({"store": place} | _document(numbers))
         return
     from memory.commands.facts.stats_view import show
 
-    show(invocation, path, numbers)
+    show(invocation, place, numbers)
 
 
 def _document(numbers: FactStatistics) -> dict[str, Any]:

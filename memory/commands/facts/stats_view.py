@@ -11,8 +11,6 @@ from hermes_state.commands.plain import one_line
 from hermes_state.commands.wording import count, listed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
     from hermes_state.commands.invocation import Invocation
@@ -22,10 +20,10 @@ if TYPE_CHECKING:
 _NEARLY_FULL = 0.8
 
 
-def show(invocation: Invocation, path: Path, numbers: FactStatistics) -> None:
+def show(invocation: Invocation, place: str, numbers: FactStatistics) -> None:
     """Print the page."""
     console = page(invocation)
-    _summary(console, path, numbers)
+    _summary(console, place, numbers)
     if not numbers.facts:
         return
     _trust(console, numbers)
@@ -36,10 +34,10 @@ def show(invocation: Invocation, path: Path, numbers: FactStatistics) -> None:
     _advice(console, numbers)
 
 
-def _summary(console: Console, path: Path, numbers: FactStatistics) -> None:
+def _summary(console: Console, place: str, numbers: FactStatistics) -> None:
     about = f" about {count(numbers.entities, 'entity', 'entities')}" if numbers.entities else ""
     console.print(Text(f"{count(numbers.facts, 'fact')}{about}", style="bold"))
-    console.print(Text(str(path), style="dim"))
+    console.print(Text(place, style="dim"))
     rest = [
         words
         for number, words in (

@@ -44,7 +44,7 @@ def put_in_use(invocation: Invocation, providers: Mapping[str, Adapted]) -> int:
     change_config(home, ("memory", "provider"), names[0] if names else "")
     if len(names) > 1 or had_several:
         change_config(home, ("memory", "providers"), names if len(names) > 1 else [])
-    if not names or not invocation.store_path().exists():
+    if not names or not invocation.may_have_store:
         return 0
     from memory.manager.outbox import revive
 

@@ -102,7 +102,7 @@ def _look(invocation: Invocation, settings: MemorySettings, *, start: bool) -> M
 
 def _noted(invocation: Invocation) -> tuple[dict[str, Waiting], dict[str, Written]]:
     """What agents left in the store."""
-    if not invocation.store_path().exists():
+    if not invocation.may_have_store:
         return {}, {}
     from memory.manager import health_book
     from memory.manager.outbox import waiting
