@@ -208,11 +208,16 @@ stored as a difference to what it was. restic and borg see a file in which rows 
 store an eighth to four fifths of it again each day.
 
 **Time.** SQLite notes nowhere which pages changed. So a second backup reads every page with rows (a fifth of the file;
-the rest are indexes), and its copy is checked by SQLite and hashed twice: each chunk, to know whether it is there, and
-the whole, which is what an archive of it would say. That costs the same however little changed: half of the time. The
-start of the program, the walk and the list of files are a third. The rest is what changed. The first backup, which
-compresses all of it in two threads besides, does not take long enough for a tenth of it to be that. When nothing
-changed no content is read.
+the rest are indexes) and copies it: a good third of the time. Then SQLite checks the copy in one thread while others
+hash it twice, each chunk, to know whether it is there, and the whole, which is what an archive of it would say: a
+quarter. The start of the program, the walk and the list of files are a good third; they are all there is to do when
+nothing changed. All that costs the same however little changed, and the first backup does not take long enough for a
+tenth of it to be that. Where changes are scattered, nearly every 256 KiB of the copy have one, and what lay there
+before is read to store the difference.
+
+**Not cached.** Pages with rows lie all over the file. Which they are is known from the backup before, so the disk is
+asked for many at a time, where reading one after the other took three times as long. Borg throws what it has read out
+of the cache, so without a warm-up whoever follows it is measured so.
 
 **Memory** does not grow with the size of files, but with the number of chunks and files; see
 [repository-format.md](repository-format.md).

@@ -35,6 +35,8 @@ from hermes_state.portability.steady import Steady
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hermes_state.portability.progress import Step
+
 WORDS = "the deploy failed because redis was down 数据库 升级 الخادم"
 
 
@@ -380,3 +382,13 @@ def test_damage_that_is_found_while_it_is_stored(tmp_path: Path, home: Path, mon
     assert saved.backup.unsound == {"home/facts.db": "row 3 missing from index"}
     assert saved.snapshot.partial
     assert_sound(tmp_path / "repo")
+
+
+def test_each_byte_is_told_once(tmp_path: Path, home: Path) -> None:
+    """Also those of a database, whose content is stored before its turn comes."""
+    steps: list[Step] = []
+    back_up(home, tmp_path / "repo", progress=steps.append)
+    sizes = {name: entry[3] for name, entry in contents(tmp_path / "repo/latest").items()}
+    assert steps[-1].done == sum(sizes.values())
+    assert [step.done for step in steps] == sorted(step.done for step in steps)
+    assert sizes["home/facts.db"] in {step.done for step in steps if step.what == "home/facts.db"}

@@ -166,7 +166,10 @@ class _Saving:
     def _take(self, name: str, copy: Path) -> None:
         """A database's content, before its turn comes: SQLite is checking it, and needs only one core."""
         with copy.open("rb") as file:
-            self.taken[name] = self.store.put(file.read, self.known.chunks(name))
+            content = _Bounded(Entry(name=name, size=copy.stat().st_size), file, self.reading)
+            stored = self.store.put(content.read, self.known.chunks(name))
+        if not content.fault:  # else it is read again when its turn comes, and told
+            self.taken[name] = stored
 
     def _content(self, manifest: Manifest) -> None:
         now = int(time.time()) * 10**9
@@ -197,9 +200,7 @@ class _Saving:
         assert entry.opener is not None  # `_kept` takes the others
         seen = self.known.seen(entry.name)
         if entry.name in self.taken and entry.name in self.reading.copies:  # else the copy came to nothing
-            taken = self.taken[entry.name]
-            self.reading.tell(entry, taken.size)
-            return replace(_member(entry, taken, seen), numbering=self._numbering(entry.name))
+            return replace(_member(entry, self.taken[entry.name], seen), numbering=self._numbering(entry.name))
         content = _Bounded(entry, entry.opener(), self.reading)
         stored = self.store.put(content.read, self.known.chunks(entry.name))
         if content.fault:
