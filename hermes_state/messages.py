@@ -358,9 +358,9 @@ def _record(session_id: str, placed: tuple[int, int], said: Mapping[str, Any], c
 
 def _given(fields: MessageFields) -> dict[str, Any]:
     """The fields that have a value; the other names are taken as a call with named parameters takes them."""
-    unknown = fields.keys() - MESSAGE_FIELDS
-    if unknown:
-        raise TypeError(f"append() takes no {', '.join(sorted(unknown))}; further fields are given as extras")
+    if not MESSAGE_FIELDS.issuperset(fields):
+        unknown = ", ".join(sorted(fields.keys() - MESSAGE_FIELDS))
+        raise TypeError(f"append() takes no {unknown}; further fields are given as extras")
     return {name: value for name, value in fields.items() if value is not None}
 
 
