@@ -156,6 +156,7 @@ def _store(invocation: Invocation, path: Path) -> Iterator[Check]:
     try:
         with SessionDB.open(invocation.db, home=invocation.home, read_only=True) as db:
             yield Check(name="store", status=OK, message=f"{path} opens: {_conversations(db)}")
+            yield from _journal(db)
             yield _index(db)
             yield from _neighbours(invocation, db)
     except HermesStateError as error:
@@ -215,6 +216,17 @@ def _wal(path: Path) -> Check:
         message=f"the write-ahead log holds {size(held)}: some process keeps an old snapshot open",
         fix="hermes-state db optimize",
     )
+
+
+def _journal(db: SessionDB) -> Iterator[Check]:
+    """Whether SQLite could have its write-ahead log where the store lies; some network file systems can't."""
+    from hermes_state.engine.upkeep import journal_mode
+
+    with db.engine.read() as connection:
+        mode = journal_mode(connection)
+    if mode != "wal" and os.access(db.path.parent, os.W_OK):
+        message = f"the journal mode is {mode}, not wal, so readers and writers wait for each other"
+        yield Check(name="journal", status=FINDING, message=message, fix="keep the store on a disk of this machine")
 
 
 def _neighbours(invocation: Invocation, db: SessionDB | None) -> Iterator[Check]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Primary result codes of https://www.sqlite.org/rescode.html; extended codes carry them in the low byte.
-BUSY, LOCKED, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, CONSTRAINT, NOTADB = (
+BUSY, LOCKED, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, CONSTRAINT, PROTOCOL, NOTADB = (
     5,
     6,
     8,
@@ -34,6 +34,7 @@ BUSY, LOCKED, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, CONSTRAINT, N
     13,
     14,
     19,
+    15,
     26,
 )
 # The lock file of the WAL can't grow: no space is left for it.
@@ -42,7 +43,7 @@ _MESSAGES = {
     "database is locked": BUSY,
     "database table is locked": LOCKED,
     "database schema is locked": LOCKED,
-    "locking protocol": BUSY,
+    "locking protocol": PROTOCOL,
     "attempt to write a readonly database": READONLY,
     "disk i/o error": IOERR,
     "interrupted": INTERRUPT,
@@ -107,6 +108,11 @@ def translate(error: BaseException, path: Path, waited_s: float = 0.0) -> Hermes
             return _disk_full(path)
         case 11 | 26:
             return StoreDamaged(f"{path}: {cause}", hint="`hermes-state db check` tells more, `db recover` salvages")
+        case 15:
+            return StoreUnavailable(
+                f"{path} can't be used: {cause}: its file system does not pass on the locks of a write-ahead log",
+                hint="keep the store on a disk of this machine; backups may lie anywhere",
+            )
         case 10 | 14:
             return StoreUnavailable(f"{path} can't be used: {cause}", hint="check the path, its modes and the disk")
     if "no such module: fts5" in cause:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hermes_state import SessionDB
 from hermes_state.commands import doctor
+from hermes_state.engine import access
 from hermes_state.engine.driver import Driver, newest_driver
 
 if TYPE_CHECKING:
@@ -72,6 +76,18 @@ def test_a_disk_that_is_almost_full(call: Call, sound: Path, monkeypatch: pytest
 def test_a_write_ahead_log_that_grew(call: Call, sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "WAL_IS_LARGE_BYTES", 0)
     assert checks(call)["wal"]["status"] == "finding"
+
+
+def test_a_file_system_without_a_write_ahead_log(call: Call, sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B146: SQLite goes on in another journal mode without a word. `unix-dotfile` can't share the log's memory."""
+    with closing(sqlite3.connect(sound / "hermes_state.db")) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    uri_of = access.uri_of
+    monkeypatch.setattr(access, "uri_of", lambda path, **mode: f"{uri_of(path, **mode)}&vfs=unix-dotfile")
+    with SessionDB.open(home=sound) as db:
+        db.messages.append(db.sessions.list()[0].id, role="user", content="works all the same")
+        assert len(db.search.messages("works all the same")) == 1
+    assert "journal mode is delete" in checks(call)["journal"]["message"]
 
 
 def test_a_store_that_can_not_be_opened(call: Call, sound: Path) -> None:

@@ -7,11 +7,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hermes_state.check import check
+from hermes_state.engine.driver import newest_driver
 from hermes_state.errors import DiskFull, HandleUnusable, HermesStateError, ReadOnlyStore, StoreUnavailable
 from hermes_state.store import SessionDB
 
@@ -285,6 +286,7 @@ def test_a_failing_write_leaves_the_handle_usable(tmp_path: Path) -> None:
     code = """
 import os, resource, sys
 from hermes_state.check import check
+from hermes_state.engine.driver import newest_driver
 from hermes_state.errors import DiskFull, StoreUnavailable
 from hermes_state.store import SessionDB
 db = SessionDB.open(sys.argv[1])
@@ -312,3 +314,20 @@ print(db.messages.count("s") - stored, check(db.engine, full=True).is_sound)
         [sys.executable, "-c", code, str(tmp_path / "s.db")], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["refused", "2 True"]
+
+
+def test_a_file_system_that_passes_no_locks_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B146: as on NFS. Nobody holds a lock, so it is not waited for one, and the place is named as what is wrong."""
+    module = newest_driver().module
+
+    class OnNfs(module.Connection):
+        def execute(self, statement: str, *parameters: object) -> Any:
+            if statement == "PRAGMA journal_mode=WAL":
+                raise module.OperationalError("locking protocol")
+            return super().execute(statement, *parameters)
+
+    connect = module.connect
+    monkeypatch.setattr(module, "connect", lambda *given, **named: connect(*given, **named | {"factory": OnNfs}))
+    with pytest.raises(StoreUnavailable, match="file system does not pass on the locks") as told:
+        SessionDB.open(tmp_path / "store.db")
+    assert "disk of this machine" in told.value.hint
