@@ -149,6 +149,8 @@ class _Writing:
                 raise Unfit(f"page {number} is in two places")
             self._seen[number] = 1
             if pointers:
+                if not self._numbering.remembered:  # else they are read ahead already
+                    self._pages.expect(source for _, source in pointers)
                 changed = bytearray(content)
                 for place, source in pointers:
                     _NUMBER.pack_into(changed, place, number_of(source))
