@@ -156,7 +156,8 @@ class Collector:
                     raise Interrupted from error
                 raise
             finally:
-                driver.set_progress_handler(None, 0)
+                if not connection.invalidated:  # SQLAlchemy closes what Ctrl-C meets in its own code
+                    driver.set_progress_handler(None, 0)
 
     def report(self) -> Report:
         """What was found so far."""

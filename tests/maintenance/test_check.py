@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_state.check import Report
+    from hermes_state.check.report import Collector
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +266,23 @@ def test_ctrl_c_ends_a_check_with_what_it_found(tmp_path: Path) -> None:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.1)
-        started = time.monotonic()
         os.kill(child.pid, signal.SIGINT)
         assert child.stdout.read() == "True 130 False\n"
-        assert time.monotonic() - started < 5
+
+
+def test_ctrl_c_outside_of_sqlite_ends_a_check_too(filled: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLAlchemy closes a connection in whose use a signal comes; the check ends all the same, the store goes on."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def step(collector: Collector) -> None:
+        with collector.snapshot() as connection, monkeypatch.context() as patched:
+            patched.setattr(connection.dialect.execution_ctx_cls, "_init_statement", interrupted)
+            connection.exec_driver_sql("SELECT 1")
+
+    monkeypatch.setattr("hermes_state.check._STEPS", (("step", step),))
+    report = check(filled.engine)
+    assert (report.interrupted, report.exit_code) == (True, 130)
+    assert filled.messages.append("s2", role="user", content="goes on").id
+    assert filled.search.messages("goes")
