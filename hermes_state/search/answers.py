@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.errors import InvalidValue
@@ -30,13 +29,8 @@ MAX_LIMIT = 1_000
 _MESSAGES_PER_CONVERSATION = 20
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
-    """Which part of an answer is wanted, and how.
-
-    Raises:
-        InvalidValue: A limit, offset, context or sort that there is not.
-    """
+class Page(NamedTuple):
+    """Which part of an answer is wanted, and how."""
 
     limit: int
     offset: int
@@ -44,7 +38,12 @@ class Page:
     context: int
     explain: bool
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a page that there is not.
+
+        Raises:
+            InvalidValue: A limit, offset, context or sort that there is not.
+        """
         if self.sort not in SORTS:
             raise InvalidValue(f"can't sort by {self.sort!r}", hint=f"one of {', '.join(SORTS)}")
         if not 0 <= self.limit <= MAX_LIMIT:

@@ -96,7 +96,7 @@ class Search:
             InvalidValue: A limit, offset, context or sort that there is not.
             SessionNotFound, Ambiguous: `session` or `exclude_conversation` names no session, or several.
         """
-        page = Page(limit=limit, offset=offset, sort=sort, context=context, explain=explain)
+        page = Page(limit, offset, sort, context, explain)
         return self._answer(query, page, Wanted(**filters) if filters else EVERYTHING, message_answer)
 
     def conversations(
@@ -116,7 +116,7 @@ class Search:
 
         Args, Raises: As `messages`; `context` is around the best message.
         """
-        page = Page(limit=limit, offset=offset, sort=sort, context=context, explain=explain)
+        page = Page(limit, offset, sort, context, explain)
         return self._answer(query, page, Wanted(**filters) if filters else EVERYTHING, conversation_answer)
 
     def rebuild(self, *, progress: Callable[[int, int], object] | None = None) -> None:
@@ -125,6 +125,7 @@ class Search:
 
     def _answer(self, query: str, page: Page, wanted: Wanted, answer: Callable[[Request], Hits[_Hit]]) -> Hits[_Hit]:
         """Answer from one snapshot of the store; when the index turns out to be damaged, once more without it."""
+        page.check()
         plan = _plan(query)
         try:
             return self._answer_once(plan, page, wanted, answer)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hermes_state.text.filters import Filter
 from hermes_state.text.terms import Term
@@ -85,8 +86,7 @@ class Not:
 Node = Word | Phrase | Prefix | Any | Or | And | Not
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(NamedTuple):
     """A parsed query.
 
     Attributes:
