@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import subprocess
 import sys
@@ -227,6 +228,15 @@ def test_a_reader_that_goes_away_is_no_error(home: Path, store: dict[str, str]) 
     assert (process.wait(timeout=30), errors) == (141, b"")
 
 
+def has_open(pid: int, path: Path) -> bool:
+    """Whether a process has a file open; where the system does not say, after a while it is taken to."""
+    if not Path("/proc/self/fd").exists():
+        time.sleep(1.5)
+        return True
+    found = Path(f"/proc/{pid}/fd").iterdir()
+    return any(os.path.lexists(fd) and fd.readlink() == path for fd in found)
+
+
 def test_ctrl_c_ends_cleanly(home: Path, store: dict[str, str]) -> None:
     """130, a word and no traceback, while a writer keeps the command waiting."""
     from hermes_state import SessionDB
@@ -235,7 +245,8 @@ def test_ctrl_c_ends_cleanly(home: Path, store: dict[str, str]) -> None:
         process = subprocess.Popen(
             [*PROGRAM, "sessions", "rename", store["deploy"], "another", "--home", str(home)], stderr=subprocess.PIPE
         )
-        time.sleep(1.5)
+        while not has_open(process.pid, home / "hermes_state.db"):
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 130

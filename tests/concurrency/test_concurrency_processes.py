@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -130,13 +131,16 @@ def four_writers(path: Path, start: Start, synchronous: str, appends: int) -> No
 def test_a_lock_of_seconds_is_waited_for(path: Path, start: Start) -> None:
     """A writer that holds the store for long delays the others; none of them fails."""
     SessionDB.open(path).close()
-    holder = start(HOLDER, path, 2.0)
+    holder = start(HOLDER.replace("time.sleep(float(sys.argv[2]))", "wait()"), path)
     assert holder.line() == "holding"
     with SessionDB.open(path) as db:
-        started = time.monotonic()
-        session = db.sessions.create(source="cli").id
-        db.messages.append(session, role="user", content="x")
-        assert time.monotonic() - started > 0.5
+        waiting = threading.Thread(target=lambda: db.sessions.create("s", source="cli"))
+        waiting.start()
+        waiting.join(1.5)
+        assert waiting.is_alive()
+        holder.go()
+        waiting.join()
+        db.messages.append("s", role="user", content="x")
     assert holder.end() == ["done"]
 
 
@@ -170,7 +174,8 @@ def test_beyond_the_budget_the_holder_is_named(path: Path, start: Start) -> None
             started = time.monotonic()
             with pytest.raises(StoreBusy) as refused:
                 write()
-            assert 0.2 < time.monotonic() - started < 3
+            assert time.monotonic() - started > 0.2
+            assert holder.process.poll() is None  # it was not waited for
             assert f"process {holder.pid}" in refused.value.holder
             assert str(holder.pid) in str(refused.value)
             assert refused.value.retryable
@@ -182,8 +187,6 @@ def test_beyond_the_budget_the_holder_is_named(path: Path, start: Start) -> None
 
 def test_readers_never_wait_for_a_writer(path: Path, start: Start) -> None:
     """While another process holds the lock, and a thread of ours waits for it, every read answers at once."""
-    import threading
-
     with SessionDB.open(path) as db:
         db.sessions.create("s", source="cli")
         db.messages.append("s", role="user", content="seen")
@@ -192,14 +195,12 @@ def test_readers_never_wait_for_a_writer(path: Path, start: Start) -> None:
         assert holder.line() == "holding"
         waiting = threading.Thread(target=lambda: db.messages.append("s", role="user", content="late"))
         waiting.start()
-        started = time.monotonic()
         assert [s.id for s in db.sessions.list()] == ["s"]
         assert [m.content for m in db.messages.list("s")] == ["seen"]
         assert len(db.search.messages("seen")) == 1
         with SessionDB.open(path, read_only=True) as reader:
             assert reader.sessions.get("s").message_count == 1
-        assert time.monotonic() - started < 2
-        assert waiting.is_alive()
+        assert waiting.is_alive()  # so all of this was while the lock was held
         holder.kill()
         waiting.join()
         assert db.messages.count("s") == 2

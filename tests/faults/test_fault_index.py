@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -152,10 +151,8 @@ def test_opening_does_not_grow_with_the_store(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", code], check=False)
     statements: list[str] = []
-    started = time.monotonic()
     with SessionDB.open(path) as db:
         driver: Any = db.engine._writer_raw()  # type: ignore[attr-defined]
         driver.set_trace_callback(statements.append)
         db.sessions.get("s")
-    assert time.monotonic() - started < 2
     assert not [s for s in statements if "check" in s]
