@@ -33,14 +33,10 @@ with SessionDB.open(sys.argv[1]) as db:
 
 WRITER = """
 say("ready"); wait()
-worst = 0.0
 with SessionDB.open(sys.argv[1], synchronous=sys.argv[4]) as db:
     for n in range(int(sys.argv[3])):
-        started = time.monotonic()
         db.messages.append("shared", role="user", content=f"{sys.argv[2]} {n}", tool_calls=[{"id": "c"}])
         db.messages.append_many(f"own{sys.argv[2]}", [{"role": "user", "content": f"{n} {m}"} for m in range(2)])
-        worst = max(worst, time.monotonic() - started)
-say(worst)
 """
 
 HOLDER = """
@@ -111,8 +107,8 @@ def four_writers(path: Path, start: Start, synchronous: str, appends: int) -> No
         assert child.line() == "ready"
     for child in children:
         child.go()
-    worst = [float(line) for child in children for line in child.end()]
-    assert max(worst) < 10
+    for child in children:
+        child.end()
     with SessionDB.open(path) as db:
         shared = db.messages.list("shared")
         assert Counter(str(m.content).split()[0] for m in shared) == {str(n): appends for n in range(4)}

@@ -269,9 +269,8 @@ def has_ended(pid: int) -> bool:
 
 
 def wait_for_end(pid: int) -> None:
-    deadline = time.monotonic() + 30
+    """When a worker lives on, the suite's own limit ends this."""
     while not has_ended(pid):
-        assert time.monotonic() < deadline, "the worker lives on"
         time.sleep(0.02)
 
 

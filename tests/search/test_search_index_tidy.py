@@ -74,10 +74,8 @@ def test_optimizing_leaves_one_segment(scattered: SessionDB) -> None:
 def test_a_store_at_rest_is_tidied_in_the_background(scattered: SessionDB, say: Say) -> None:
     """Nobody has to ask for it, and what was appended last is in."""
     say("theta the last")
-    deadline = time.monotonic() + 30
-    while len(segments(scattered)) > 1 and time.monotonic() < deadline:
+    while len(segments(scattered)) > 1:  # else the suite's own limit ends it
         time.sleep(0.05)
-    assert len(segments(scattered)) == 1
     assert scattered.index.pending() == 0
 
 
