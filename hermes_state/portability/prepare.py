@@ -11,7 +11,7 @@ from sqlalchemy import select
 from hermes_state import memory_index
 from hermes_state.engine.driver import newest_driver
 from hermes_state.engine.failures import translated
-from hermes_state.errors import StoreDamaged
+from hermes_state.errors import SchemaTooNew, StoreDamaged
 from hermes_state.index import MessageIndex
 from hermes_state.index_build import build_unshared
 from hermes_state.index_worker import WORTH_MESSAGES
@@ -95,7 +95,10 @@ def prepare(
         if kind is not Kind.OURS:
             _complete_other(path, about, tell)
             continue
-        _bring_up_to_date(path)
+        try:
+            _bring_up_to_date(path)
+        except SchemaTooNew as error:  # where it is being built means nothing to who reads this
+            raise SchemaTooNew(f"{name} in the archive", found=error.found, known=error.known) from error
         if indexes:
             tell(f"building the indexes of {name}")
             build_unshared(path, worker)
