@@ -232,7 +232,7 @@ class TestDamage:
         db.commit()
         db.close()
         backup(home, tmp_path / "b.tar.zst")
-        with pytest.raises(SchemaTooNew, match="^hermes_state.db in the archive has schema '9999'"):
+        with pytest.raises(SchemaTooNew, match=r"^hermes_state\.db in the archive has schema '9999'"):
             restore(tmp_path / "b.tar.zst", tmp_path / "h")
         assert not (tmp_path / "h").exists()
 
