@@ -205,7 +205,7 @@ NOTES = """
 
 **Bytes.** The copy of the store has no full-text indexes, its pages lie where they lay before, and a changed page is
 stored as a difference to what it was. restic and borg see a file in which rows moved and indexes were merged: they
-store an eighth to four fifths of it again each day.
+store an eighth to nine tenths of it again each day.
 
 **Time.** SQLite notes nowhere which pages changed. So a second backup reads every page with rows (a fifth of the file;
 the rest are indexes) and copies it: a good third of the time. Then SQLite checks the copy in one thread while others
