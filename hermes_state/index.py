@@ -298,7 +298,7 @@ class MessageIndex:
             span = _m.id.between(stand.indexed_through + 1, batch.last)
             if connection.execute(select(func.count()).where(span)).scalar_one() != len(batch.prepared.times):
                 return False  # some were deleted meanwhile, and must not get in
-            fts.tokens_in(connection).insert(connection, list(map(fts.Document._make, batch.prepared.documents)))
+            fts.tokens_in(connection).insert(connection, batch.prepared.documents)
             index_zones.extend(connection, batch.prepared.times)
             rebuilt = None if stand.rebuild_from is None or batch.last >= stand.newest else batch.last
             connection.execute(update(store_state).values(indexed_through=batch.last, rebuild_from=rebuilt))

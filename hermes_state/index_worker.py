@@ -1,9 +1,9 @@
 """A process of its own that reads messages and makes them ready for the index, while the caller's puts others in.
 
-Segmenting is Python and inserting is SQLite's C, about as long each, so two processors need half the time. The child
-is a new interpreter, never a fork, and a reader of the database like any other; it ends when its pipe does, so nobody
-who is killed leaves one behind. It is help that one can do without: when it can't be started or is lost, whatever it
-has not given is read by the caller, who finds the true error then.
+Segmenting is Python's and numpy's work and inserting is SQLite's, about as long each, so two processors need half the
+time. The child is a new interpreter, never a fork, and a reader of the database like any other; it ends when its pipe
+does, so nobody who is killed leaves one behind. It is help that one can do without: when it can't be started or is
+lost, whatever it has not given is read by the caller, who finds the true error then.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ import sys
 import threading
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from hermes_state.codec import searchable_text
+from hermes_state.engine.fts import Document
 from hermes_state.text import SEGMENTATION, index_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -35,6 +36,8 @@ WORTH_MESSAGES = 5_000
 _BUSY_MS = 20_000
 # How long it may take to see that nobody wants it any more. [s]
 _END_S = 5.0
+# Characters of tokens that a character of a script without spaces gives: itself and a pair, with a blank behind each.
+_GROWTH = 5
 # Between two looks whether who started it still lives. [s]
 _LOOK_EVERY_S = 1.0
 _ROWS = "SELECT id, created_at, content, content_format, tool_calls FROM messages WHERE id > ? ORDER BY id LIMIT ?"
@@ -58,34 +61,47 @@ class Prepared(NamedTuple):
 
     Attributes:
         times: (id, created_at) of each, by rising id.
-        documents: (id, words, grams) of those that have something to find.
+        documents: those that have something to find.
         chars: of all words and grams.
     """
 
     times: Sequence[tuple[int, int]]
-    documents: list[tuple[int, str, str]]
+    documents: list[Document]
     chars: int
+
+
+# From texts to the columns of each.
+Columns: TypeAlias = "Callable[[Sequence[str]], Iterable[tuple[str, str]]]"
 
 
 def columns_of(row: Any) -> tuple[str, str]:
     """The columns of the index for a stored message; both empty for one with nothing to find."""
-    return index_columns(searchable_text(row.content, row.content_format, row.tool_calls))
+    return index_columns(_text_of(row))
 
 
-def prepare(rows: Sequence[Any], max_chars: int) -> Prepared:
-    """Make rows of `messages` ready, as many as give so many characters of tokens, and at least one."""
-    times: list[tuple[int, int]] = []
-    documents: list[tuple[int, str, str]] = []
+def prepare(rows: Sequence[Any], max_chars: int, columns: Columns | None = None) -> Prepared:
+    """Make rows of `messages` ready: as many as give about so many characters of tokens, and at least one.
+
+    Args:
+        columns: of texts; None: `index_columns` of one after the other.
+    """
+    texts: list[str] = []
     chars = 0
     for row in rows:
-        words, grams = columns_of(row)
-        times.append((row.id, row.created_at))
-        if words or grams:
-            documents.append((row.id, words, grams))
-            chars += len(words) + len(grams)
-            if chars >= max_chars:
-                break
-    return Prepared(times, documents, chars)
+        texts.append(text := _text_of(row))
+        chars += len(text) if text.isascii() else len(text) * _GROWTH
+        if chars >= max_chars:
+            break
+    some = rows[: len(texts)]
+    found = columns(texts) if columns is not None else map(index_columns, texts)
+    all_of_them = (Document(row.id, *both) for row, both in zip(some, found, strict=True))
+    documents = [document for document in all_of_them if document.words or document.grams]
+    times = [(row.id, row.created_at) for row in some]
+    return Prepared(times, documents, sum(len(document.words) + len(document.grams) for document in documents))
+
+
+def _text_of(row: Any) -> str:
+    return searchable_text(row.content, row.content_format, row.tool_calls)
 
 
 class IndexWorker:
@@ -179,11 +195,11 @@ def _receive(pipe: Any) -> Prepared | None:
     body = pipe.read(head["bytes"])
     if len(body) != head["bytes"]:
         raise _Lost("it was killed")
-    documents: list[tuple[int, str, str]] = []
+    documents: list[Document] = []
     place = 0
     for message_id, words, grams in head["documents"]:
         middle, end = place + words, place + words + grams
-        documents.append((message_id, body[place:middle].decode(), body[middle:end].decode()))
+        documents.append(Document(message_id, body[place:middle].decode(), body[middle:end].decode()))
         place = end
     return Prepared(head["times"], documents, place)
 
@@ -195,9 +211,12 @@ def serve() -> None:
     """Answer questions on stdin until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who started this; the pipe's end is for us
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    from hermes_state.text.bulk import BulkColumns  # numpy: who only asks needs none
+
+    columns = BulkColumns().of
     for line in sys.stdin.buffer:
         try:
-            _answer(json.loads(line), sys.stdout.buffer)
+            _answer(json.loads(line), columns, sys.stdout.buffer)
         except BrokenPipeError:
             return
         except Exception as error:  # noqa: BLE001  told to who asked, who then does the work
@@ -213,7 +232,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _answer(question: dict[str, Any], out: BinaryIO) -> None:
+def _answer(question: dict[str, Any], columns: Columns, out: BinaryIO) -> None:
     if question["rules"] != SEGMENTATION:
         raise ValueError(f"it segments by other rules: {SEGMENTATION}")
     module = importlib.import_module(question["driver"])
@@ -223,7 +242,7 @@ def _answer(question: dict[str, Any], out: BinaryIO) -> None:
         after = question["after"]
         while rows := _read(connection, after, question["messages"]):
             while rows:
-                batch = prepare(rows, question["chars"])
+                batch = prepare(rows, question["chars"], columns)
                 rows = rows[len(batch.times) :]
                 _send(batch, out)
             after = batch.times[-1][0]

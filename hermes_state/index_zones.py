@@ -7,6 +7,8 @@ is a stretch of time, and the newest page is found in the last zone.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, insert, select, update
@@ -14,7 +16,7 @@ from sqlalchemy import delete, insert, select, update
 from hermes_state.schema import index_zones
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import Connection
 
@@ -40,23 +42,30 @@ def extend(connection: Connection, times: Sequence[tuple[int, int]]) -> None:
         return
     newest = select(index_zones).order_by(_z.first_id.desc()).limit(1)
     row = connection.execute(newest).fetchone()
-    zone = Zone(*row) if row else None
-    fresh: list[Zone] = []
-    for message_id, created_at in times:
-        if zone is None or message_id - zone.first_id >= ZONE_IDS:
-            if zone is not None:
-                fresh.append(zone)
-            zone = Zone(message_id, message_id, created_at, created_at)
-        else:
-            low, high = min(zone.min_created_at, created_at), max(zone.max_created_at, created_at)
-            zone = Zone(zone.first_id, message_id, low, high)
-    if zone is not None:
-        fresh.append(zone)
+    fresh = list(_extended(Zone(*row) if row else None, times))
     if row and fresh[0].first_id == row[0]:
         values = fresh.pop(0)._asdict()
         connection.execute(update(index_zones).where(_z.first_id == row[0]).values(**values))
     if fresh:
         connection.execute(insert(index_zones), [each._asdict() for each in fresh])
+
+
+def _extended(zone: Zone | None, times: Sequence[tuple[int, int]]) -> Iterator[Zone]:
+    """A zone, with what belongs to it, and the zones behind it."""
+    place = 0
+    while place < len(times):
+        first_id, created_at = times[place]
+        if zone is None or first_id - zone.first_id >= ZONE_IDS:
+            if zone is not None:
+                yield zone
+            zone = Zone(first_id, first_id, created_at, created_at)
+        end = bisect_left(times, zone.first_id + ZONE_IDS, place, key=itemgetter(0))
+        created = [created_at for _, created_at in times[place:end]]
+        low, high = min(zone.min_created_at, *created), max(zone.max_created_at, *created)
+        zone = Zone(zone.first_id, times[end - 1][0], low, high)
+        place = end
+    if zone is not None:
+        yield zone
 
 
 def clear(connection: Connection) -> None:

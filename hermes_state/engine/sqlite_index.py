@@ -125,7 +125,7 @@ def forsake(connection: Connection) -> None:
 def insert(connection: Connection, documents: Sequence[Document]) -> None:
     """Add messages that the index does not have, in the order of their ids."""
     if documents:
-        connection.exec_driver_sql(_INSERT, list(map(tuple, documents)))
+        connection.exec_driver_sql(_INSERT, list(documents))
 
 
 def gather(connection: Connection, *, much: bool) -> None:
@@ -136,7 +136,7 @@ def gather(connection: Connection, *, much: bool) -> None:
 def delete(connection: Connection, documents: Sequence[Document]) -> None:
     """Take messages out; each must be just as it was put in."""
     if documents:
-        connection.exec_driver_sql(_DELETE, [tuple(document) for document in documents])
+        connection.exec_driver_sql(_DELETE, list(documents))
 
 
 def merge(connection: Connection, pages: int = MERGE_PAGES) -> bool:

@@ -27,12 +27,12 @@ from hermes_state.text.tokens import MAX_REMEMBERED, Special, vocabulary
 
 # What a token can be made of within ASCII, or what decides about one; `*` is here for the keycap ‎*⃣.
 _KEPT = "0-9A-Za-z'+#*"
-_CUT = bytes(point if re.match(f"[{_KEPT}]", chr(point)) else 0x20 for point in range(256))
+CUT = bytes(point if re.match(f"[{_KEPT}]", chr(point)) else 0x20 for point in range(256))
 _PIECE = re.compile(rf"[{_KEPT}\x80-\U0010ffff]+")
 # Stands before the tokens of a piece that adds more to its text than these. No text gives it.
-_ODD = "\0"
+ODD = "\0"
 # Depends on what stands before it, so texts with it take the long way.
-_DOT_NET = ".net"
+DOT_NET = ".net"
 
 
 class Pieces(dict[str, str]):
@@ -54,7 +54,7 @@ class Pieces(dict[str, str]):
         odd = {run: special for run, special in specials.items() if special.parts or special.suspect}
         if odd:
             self.odd[piece] = odd
-            tokens = _ODD + tokens
+            tokens = ODD + tokens
         self[piece] = tokens
         return tokens
 
@@ -70,28 +70,28 @@ def index_columns(text: str) -> tuple[str, str]:
         _pieces[0] = Pieces()
     if not text.isascii():
         return _folded_columns(text, _pieces[0])
-    if _DOT_NET in text.lower():
+    if DOT_NET in text.lower():
         return index_text(segment(text))
     return _ascii_columns(text, _pieces[0])
 
 
 def _ascii_columns(text: str, known: Pieces) -> tuple[str, str]:
     # Bytes are translated by a table, strings by asking a mapping.
-    cut = text.encode().translate(_CUT).decode().split()
+    cut = text.encode().translate(CUT).decode().split()
     words = " ".join(map(known.__getitem__, cut))
-    if _ODD not in words:
+    if ODD not in words:
         return _tidy(words), ""
     odd: dict[str, Special] = {}
     for piece in filter(known.odd.__contains__, cut):
         odd |= known.odd[piece]
     if any(special.suspect for special in odd.values()) and (rest := without_blobs(text)) != text:
         return index_columns(rest)
-    return _tidy(" ".join((words.replace(_ODD, ""), *_parts(odd)))), ""
+    return _tidy(" ".join((words.replace(ODD, ""), *parts_of(odd)))), ""
 
 
 def _folded_columns(text: str, known: Pieces) -> tuple[str, str]:
     folded = fold(text)
-    if _DOT_NET in folded:
+    if DOT_NET in folded:
         return index_text(segment(text))
     vocabulary_ = vocabulary()
     odd: dict[str, Special] = {}
@@ -112,10 +112,10 @@ def _folded_columns(text: str, known: Pieces) -> tuple[str, str]:
             words += tokens
             if kind in GRAM_KINDS:
                 add_grams(grams, tokens)
-    return _tidy(" ".join((*words, *_parts(odd)))), " ".join(grams)
+    return _tidy(" ".join((*words, *parts_of(odd)))), " ".join(grams)
 
 
-def _parts(odd: dict[str, Special]) -> list[str]:
+def parts_of(odd: dict[str, Special]) -> list[str]:
     """What camelCase identifiers add behind the text."""
     return [token for special in odd.values() if special.parts for token in (BOUNDARY, *special.parts)]
 

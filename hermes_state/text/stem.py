@@ -11,13 +11,20 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 MIN_LETTERS = 3
 MAX_LETTERS = 32
 
+# Whatever the algorithm cuts or changes ends so. Half of all words end otherwise and are their own stems.
+_ENDINGS = (
+    *("s", "e", "y", "ed", "ng", "al", "ul", "ll", "er", "or"),
+    *("sm", "on", "ic", "nt", "st", "ci", "gi", "li", "ti"),
+)
+
 # The release of the algorithm: rules change with major and minor versions only.
 VERSION = ".".join(version("snowballstemmer").split(".")[:2])
 
 
 def stem(token: str) -> str:
     """The English stem of a folded token; a token that is not an ASCII word is its own stem."""
-    if MIN_LETTERS <= len(token) <= MAX_LETTERS and token.isascii() and token.isalpha():
+    is_word = MIN_LETTERS <= len(token) <= MAX_LETTERS and token.isascii() and token.isalpha()
+    if is_word and token.endswith(_ENDINGS):
         with _LOCK:
             return _stem_word(token)
     return token

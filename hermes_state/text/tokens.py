@@ -82,12 +82,20 @@ class _Singles(dict[str, str]):
         self.specials = specials
 
     def __missing__(self, raw: str) -> str:
-        tokens, parts = expand(raw.lower() if raw.isascii() else raw), camel_parts(raw)
+        tokens, parts = self._tokens(raw), camel_parts(raw)
         suspect = len(raw) >= SUSPECT_CHARS and not (raw.islower() or raw.isupper() or raw.isalpha())
         if len(tokens) != 1 or parts or suspect:
             self.specials[raw] = Special(tokens, parts, suspect)
         self[raw] = token = tokens[0] if tokens else ""
         return token
+
+    def _tokens(self, raw: str) -> tuple[str, ...]:
+        """A word at the beginning of a sentence is stemmed as the one within, once."""
+        lower = raw.lower() if raw.isascii() else raw
+        if lower == raw:
+            return expand(raw)
+        token = self[lower]
+        return self.specials[lower].tokens if lower in self.specials else (token,)
 
 
 @dataclass(frozen=True, slots=True)

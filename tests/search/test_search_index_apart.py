@@ -147,6 +147,21 @@ def test_building_what_nobody_sees(
     assert sorted(path.name for path in store.parent.glob("store.db*")) in (["store.db"], ["store.db", "store.db.lock"])
 
 
+@pytest.mark.parametrize(("many", "is_merged"), [(1, True), (100, False)])
+def test_many_segments_become_few(
+    store: Path, expected: tuple[list[Any], ...], monkeypatch: pytest.MonkeyPatch, many: int, is_merged: bool
+) -> None:
+    """A build that wrote more segments than a search should look into merges them; the index holds the same."""
+    monkeypatch.setattr(index_build, "MANY_SEGMENTS", many)
+    monkeypatch.setattr(index_build, "SEGMENT_CHARS", 5_000)
+    build_unshared(store)
+    connection = newest_driver().module.connect(str(store))
+    segments = connection.execute("SELECT count(DISTINCT segid) FROM message_index_idx").fetchone()[0]
+    connection.close()
+    assert (segments == 1) == is_merged
+    assert what_is_in(store) == expected
+
+
 def test_a_build_goes_on_where_the_index_ended(store: Path, expected: tuple[list[Any], ...]) -> None:
     """Of an archive with an index that was not up to date, only the rest is added."""
     with SessionDB.open(store) as db:

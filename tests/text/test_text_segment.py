@@ -164,6 +164,23 @@ def test_pure_and_compiled_stemmers_agree():
     assert [stem(word) for word in words.split()] == [pure.stemWord(word) for word in words.split()]
 
 
+STEMS = ["cat", "univers", "gener", "commun", "bound", "enjoy", "yoy", "inn", "succ", "sk", "ly", "hopp"]
+SUFFIXES = [
+    "ational", "ator", "alism", "aliti", "fulness", "ousli", "iviti", "bli", "ogi", "ogist", "lessli", "alize", "iciti",
+    "ical", "ative", "ance", "er", "ic", "able", "ant", "ement", "ism", "ate", "ous", "ive", "ize",
+    "ion", "e", "ll", "y", "ed", "edly", "ing", "eedly", "ied", "ies", "sses", "us", "s",
+]  # fmt: skip
+
+
+def test_a_word_that_is_its_own_stem():
+    """No word is left as it is that the stemmer would change, whatever suffixes stand before its last letters."""
+    pure = snowballstemmer.english_stemmer.EnglishStemmer()
+    for base in STEMS:
+        for suffix in ("", *SUFFIXES):
+            for end in (*string.ascii_lowercase, *SUFFIXES):
+                assert stem(base + suffix + end) == pure.stemWord(base + suffix + end)
+
+
 def test_without_the_compiled_stemmer_the_pure_one_is_used(monkeypatch):
     """The compiled stemmer is a matter of speed only."""
 

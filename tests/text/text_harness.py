@@ -21,6 +21,75 @@ FRAGMENTS = [
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=12).map("".join)
 
+# What the rules of segmentation turn on, one beside the other without anything between.
+PARTS = st.sampled_from(
+    [
+        *(
+            "foo",
+            "fooBarBaz",
+            "getHTTPResponse",
+            "don't",
+            "it’s",
+            "O'Brien's",
+            "C++",
+            "c#",
+            "F#x",
+            "a++b",
+            "++",
+            "#",
+            "'",
+        ),
+        *("*\ufe0f\u20e3", "*\u20e3", "#\u20e3", "1\ufe0f\u20e3", "👨‍👩‍👧", "👍🏽", "🇩🇪", "€", "\u200d", "\ufe0f"),
+        *(
+            "中文",
+            "文中",
+            "日本語テキスト",
+            "한국어",
+            "ภาษาไทย",
+            "क्षि",
+            "עברית",
+            "١٢",
+            "é",
+            "e\u0301",
+            "ﬁ",
+            "ＡＢＣ",
+            "İ",
+            "ſ",
+            "ß",
+            "ـ",
+        ),
+        *(
+            "1.2.3",
+            "v1",
+            "2026-01-31T10:00:00Z",
+            ".NET",
+            ".net",
+            "x.net",
+            "/",
+            "_",
+            "-",
+            "+",
+            ".",
+            " ",
+            "  ",
+            "\n",
+            "，",
+        ),
+        *(
+            "\ud800",
+            "\0",
+            "A" * 70,
+            "aB3" * 20,
+            "data:image/png;base64,iVBOR/+a=",
+            "aB3dE5" * 50,
+            "¦",
+            "\x1c",
+            "\x85",
+            "\u2028",
+        ),
+    ]
+)
+
 
 class Index:
     """Documents in an in-memory FTS5 table of one SQLite library."""
