@@ -50,7 +50,8 @@ def check(
         progress: called with the name of each step before it.
 
     Returns:
-        What was found. When it was stopped by Ctrl-C, what was found until then, with `interrupted` set.
+        What was found; of a store with an older schema, only pages are looked at. When it was stopped by Ctrl-C, what
+        was found until then, with `interrupted` set.
     """
     collector = Collector(engine, full=full, shown=shown)
     try:
@@ -58,6 +59,8 @@ def check(
             if progress is not None:
                 progress(name)
             collector.run(name, step, unreadable=Kind.INDEX if name in ("index", "memories") else Kind.DAMAGED)
+            if collector.is_outdated:
+                break
     except (KeyboardInterrupt, Interrupted):
         collector.interrupted = True
     return collector.report()

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     """What is wrong; the value is stable in JSON."""
 
     DAMAGED = "damaged"  # the file itself: pages, b-trees, rows that can't be read
+    OUTDATED = "outdated"  # an older version made it, and nobody has brought it up to date
     SCHEMA = "schema"  # tables or indexes are not what the migrations make
     DANGLING = "dangling"  # a reference to a row that is not there
     MARK = "mark"  # one of the store's marks can't be right
@@ -42,6 +43,7 @@ class Kind(StrEnum):
 
 REMEDIES: Mapping[Kind, str] = {
     Kind.DAMAGED: "`hermes-state db recover` salvages what is readable into a new store",
+    Kind.OUTDATED: "`hermes-state db migrate` brings it up to date; then check again",
     Kind.SCHEMA: "restore a backup, or `hermes-state db recover` into a store with the right schema",
     Kind.DANGLING: "`hermes-state db recover` builds a store without the dangling rows",
     Kind.MARK: "`hermes-state db recover` derives the marks anew",
@@ -119,6 +121,11 @@ class Collector:
     def is_file(self) -> bool:
         """Whether the store is a SQLite file, so that pages and types of its columns can be wrong."""
         return self._engine.dialect == "sqlite"
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the tables are those of an older version, about which the other steps would be wrong."""
+        return Kind.OUTDATED in self._counts
 
     def add(self, kind: Kind, where: str, what: str, *, times: int = 1) -> None:
         """Note a finding."""

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from hermes_state.check.report import Kind
 from hermes_state.engine import soundness
 from hermes_state.errors import StoreDamaged
-from hermes_state.migrate import HEAD, revision_of
+from hermes_state.migrate import HEAD, known_revisions, revision_of
 from hermes_state.schema import messages, metadata, store_state
 
 if TYPE_CHECKING:
@@ -31,12 +31,15 @@ def pages(collector: Collector) -> None:
 
 
 def schema(collector: Collector) -> None:
-    """The tables and indexes are what the migrations make."""
+    """The tables and indexes are what the migrations make; of an older version's, that is for the migrations to say."""
     with collector.snapshot() as connection:
         try:
             revision = revision_of(connection)
         except StoreDamaged as error:
             collector.add(Kind.SCHEMA, "alembic_version", error.message)
+            return
+        if revision != HEAD and revision in known_revisions():
+            collector.add(Kind.OUTDATED, "alembic_version", f"the schema is {revision}; only pages were looked at")
             return
         if revision != HEAD:
             collector.add(Kind.SCHEMA, "alembic_version", f"the schema is {revision}, not {HEAD}")

@@ -11,7 +11,8 @@ import pytest
 import zstandard
 
 from hermes_state import MessageState, SessionDB
-from hermes_state.check import check
+from hermes_state.check import Kind, check
+from hermes_state.engine import SqliteEngine
 from hermes_state.migrate import HEAD, known_revisions, snapshots_of
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("store-*.db.zst"))
@@ -35,6 +36,16 @@ def test_an_old_store_is_brought_up_to_date_and_proves_itself(old_store: Path) -
         assert check(db.engine, full=True).findings == ()
     (snapshot,) = snapshots_of(old_store)
     assert snapshot.name.split("-")[1] != HEAD
+
+
+def test_an_old_store_is_told_to_be_migrated_not_salvaged(old_store: Path) -> None:
+    engine = SqliteEngine(old_store, read_only=True)
+    try:
+        (finding,) = check(engine, full=True).findings
+    finally:
+        engine.close()
+    assert finding.kind is Kind.OUTDATED
+    assert "db migrate" in finding.remedy
 
 
 def test_what_was_said_is_all_there(old_store: Path) -> None:
