@@ -118,11 +118,13 @@ class Multiplied:
         columns = [str(row[0]) for row in self.connection.execute(_COLUMNS, (table,))]
         values = ["c.target" if name == "store" else shifted.get(name, f't."{name}"') for name in columns]
         names = ", ".join(f'"{name}"' for name in columns)
-        # Copy after copy, as if they had been said one after another, and without sorting all of them.
+        # Copy after copy, as if they had been said one after another, and without sorting all of them. `c.k >= 0` makes
+        # the rows depend on the copy: else the planner, which knows little of tables that are new, may join them the
+        # other way round, and messages of all times lie side by side, with longer lists in the index.
         key = "pk" if table == "sessions" else "id"
         return (
             f"INSERT INTO {table} ({names}) SELECT {', '.join(values)} FROM (SELECT * FROM copies ORDER BY k) AS c"
-            f" CROSS JOIN LATERAL (SELECT * FROM {table} WHERE store = {source} ORDER BY {key} OFFSET 0) AS t"
+            f" CROSS JOIN LATERAL (SELECT * FROM {table} WHERE store = {source} AND c.k >= 0 ORDER BY {key} OFFSET 0) t"
         )
 
     def _zone(self, source: int) -> str:
