@@ -16,6 +16,7 @@ from hermes_state.engine import fts
 from hermes_state.engine.entry_index import Entry, EntryIndex
 from hermes_state.engine.postgres.address import Address
 from hermes_state.engine.postgres.server import examine
+from hermes_state.errors import SchemaTooNew
 from hermes_state.schema import messages
 from hermes_state.text import parse
 
@@ -178,3 +179,14 @@ def test_partitions_made_as_the_page_says_change_nothing(database: str) -> None:
             assert [hit.position for hit in db.search.messages("升级")] == [20]
             db.sessions.delete("s")
             assert not db.search.messages("message")
+
+
+def test_a_newer_schema_is_refused_by_name_and_left(database: str) -> None:
+    with SessionDB.open(database) as db:
+        db.sessions.create("s", source="cli")
+    with as_superuser(database) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        with pytest.raises(SchemaTooNew, match="9999"):
+            SessionDB.open(database)
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
+        assert connection.execute("SELECT id FROM sessions").fetchall() == [("s",)]
