@@ -190,3 +190,22 @@ def test_a_newer_schema_is_refused_by_name_and_left(database: str) -> None:
             SessionDB.open(database)
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
         assert connection.execute("SELECT id FROM sessions").fetchall() == [("s",)]
+
+
+def test_a_store_that_is_forgotten_as_the_page_says_leaves_nothing(database: str) -> None:
+    for name in ("team-a", "team-b"):
+        with SessionDB.open(f"{database}?store={name}") as db:
+            db.messages.append(db.sessions.create("s", source="cli").id, role="user", content=f"a needle of {name}")
+            assert len(db.search.messages("needle")) == 1
+    with as_superuser(database) as connection:
+        connection.execute(statements("scale.md", "forgotten"))
+        tables = connection.execute(
+            "SELECT table_name FROM information_schema.columns WHERE column_name = 'store' AND table_schema = 'public'"
+        ).fetchall()
+        numbers = {row[0] for (table,) in tables for row in connection.execute(f"SELECT DISTINCT store FROM {table}")}
+        assert len(tables) > 20
+        assert len(numbers) == 1
+    with SessionDB.open(f"{database}?store=team-b") as db:
+        assert [hit.snippet for hit in db.search.messages("needle")] == ["a >>>needle<<< of team-b"]
+    with SessionDB.open(f"{database}?store=team-a") as db:
+        assert db.sessions.list() == []
