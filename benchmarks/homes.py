@@ -44,6 +44,32 @@ MB = 1_000_000
 CHECKOUT = Path(__file__).resolve().parents[1]
 PARTS = ("backup", "restore", "tools", "stall", "ours")
 _REBUILD = "import sys; from pathlib import Path; import hermes_state; hermes_state.SessionDB(Path(sys.argv[1]))"
+# Its own export, in the batches that its import takes: a line each.
+_EXPORT = """
+import json, sys
+from pathlib import Path
+from hermes_state import SessionDB
+source = SessionDB(Path(sys.argv[1]), read_only=True)
+batch, size = [], 0
+for (name,) in source._conn.execute("SELECT id FROM sessions ORDER BY rowid").fetchall():
+    batch.append(source.export_session(name))
+    size += len(json.dumps(batch[-1]))
+    if len(batch) == 200 or size > 12_000_000:
+        print(json.dumps(batch), flush=True)
+        batch, size = [], 0
+print(json.dumps(batch))
+"""
+_IMPORT = """
+import json, sys
+from pathlib import Path
+from hermes_state import SessionDB
+target = SessionDB(Path(sys.argv[2]))
+for line in open(sys.argv[1]):
+    result = target.import_sessions(json.loads(line))
+    if result.get("errors"):
+        sys.exit(str(result)[:500])
+target.close()
+"""
 _WAITED = """
 import json, os, resource, subprocess, sys, time
 started = time.perf_counter()
@@ -76,13 +102,15 @@ class Bench:
             compileall.compile_dir(CHECKOUT / package, quiet=1)
         self.home.mkdir(parents=True)
         shutil.copy2(self.state, self.home / "state.db")
+        (self.home / "config.yaml").write_text("# mine\nmodel: {}\n")
+        self.add_small_files(self.home)
+
+    def add_small_files(self, home: Path) -> None:
+        """Files of random words, the same in every home."""
         rnd = random.Random(7)
         words = ["".join(rnd.choices("abcdefghijklmnoprstuvw", k=rnd.randint(2, 9))) for _ in range(4000)]
-        (self.home / "config.yaml").write_text("# mine\nmodel: {}\n")
         for number in range(self.files):
-            path = (
-                self.home / ("skills", "memories", "cron/output", "sessions")[number % 4] / f"{number % 53}/{number}.md"
-            )
+            path = home / ("skills", "memories", "cron/output", "sessions")[number % 4] / f"{number % 53}/{number}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(" ".join(rnd.choices(words, k=rnd.randint(20, 1200))))
 
@@ -154,6 +182,20 @@ def restores(bench: Bench) -> None:
     bench.run(
         "rebuild of the indexes", "peer", bench.peer, "-I", "-c", _REBUILD, raw / "home/state.db", HERMES_HOME=raw
     )
+    _import_of_conversations(bench, raw)
+
+
+def _import_of_conversations(bench: Bench, folder: Path) -> None:
+    """The peer takes in what it exported, into a new store."""
+    assert bench.peer is not None
+    exported = folder / "exported.jsonl"
+    environment = {**os.environ, "HERMES_HOME": str(folder), "HOME": str(folder)}
+    with exported.open("wb") as file:
+        command = [bench.peer, "-I", "-c", _EXPORT, bench.home / "state.db"]
+        subprocess.run(command, stdout=file, env=environment, check=True)
+    command = [bench.peer, "-I", "-c", _IMPORT, exported, folder / "imported.db"]
+    bench.run("import of the conversations", "peer", *command, HERMES_HOME=folder, HOME=folder)
+    exported.unlink()
 
 
 def tools(bench: Bench) -> None:
@@ -225,9 +267,10 @@ def stall(bench: Bench) -> None:
 
 
 def our_store(bench: Bench) -> None:
-    """A home with a store of ours: the one given, or the same conversations, brought in by the import."""
+    """A home with the same small files and a store of ours: the one given, or the same conversations, imported."""
     home = bench.folder / "ours-home"
     home.mkdir()
+    bench.add_small_files(home)
     if bench.ours is not None:
         shutil.copy2(bench.ours, home / "hermes_state.db")
     else:
