@@ -70,7 +70,7 @@ class Multiplied:
     def __init__(self, connection: psycopg.Connection) -> None:
         self.connection = connection
         self._index = str(self._one(f"SELECT pg_get_indexdef('{_INDEX}'::regclass)"))
-        self.by = int(self._one("SELECT max(id) FROM messages"))
+        self.by = int(self._one("SELECT max(id) - min(id) + 1 FROM messages"))
 
     def _one(self, statement: str) -> object:
         row = self.connection.execute(statement).fetchone()
