@@ -238,6 +238,8 @@ def test_vacuum_and_reindex_keep_memory_searchable(memory: BuiltinMemory, db: Se
 def test_a_recovered_store_has_its_memories(home: Path, memory: BuiltinMemory, db: SessionDB, tmp_path: Path) -> None:
     memory.apply([add("redis 升级", tags=("ops",))])
     memory.apply([Operation(action="archive", old_text="redis")])
+    with db.engine.write() as connection:  # else there would be nothing to recover
+        connection.exec_driver_sql("UPDATE store_state SET counted_through = 7")
     db.close()
     salvaged = recover(home / "hermes_state.db", into=tmp_path / "new.db")
     assert salvaged.is_complete
