@@ -43,8 +43,8 @@ def is_here() -> bool:
     return bool(os.environ.get(VARIABLE)) or programs() is not None
 
 
-# What stops and starts the servers that run, by URL.
-_running: dict[str, Callable[[], None]] = {}
+# The servers of `server` that run, by URL.
+_running: dict[str, Cluster] = {}
 
 
 @contextmanager
@@ -58,42 +58,117 @@ def server(*, own: bool = False, settings: Sequence[str] = ("fsync=off", "max_co
     if (given := os.environ.get(VARIABLE)) and not own:
         yield given
         return
-    found = programs()
-    assert found is not None
-    with tempfile.TemporaryDirectory(prefix="hermes-state-postgres-", ignore_cleanup_errors=True) as name:
-        folder, port = Path(name), _free_port()
-        identity = _identity(folder)
-        _run(
-            found / "initdb",
-            "-D",
-            folder / "data",
-            "-U",
-            "postgres",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            **identity,
-        )
-        options = " ".join([f"-p {port} -k {folder} -h 127.0.0.1", *(f"-c {setting}" for setting in settings)])
-        start = ("-D", folder / "data", "-l", folder / "log", "-w", "-o", options, "start")
-        _run(found / "pg_ctl", *start, **identity)
-        url = f"postgresql+psycopg://hermes@127.0.0.1:{port}/hermes"
-        _running[url] = lambda: _run(
-            found / "pg_ctl", "-D", folder / "data", "-l", folder / "log", "-m", "fast", "-w", "restart", **identity
-        )
+    with _folder() as folder, Cluster(folder / "data").made().running(settings) as cluster:
+        cluster.make_database()
+        _running[cluster.url] = cluster
         try:
-            _make_database(port)
-            yield url
+            yield cluster.url
         finally:
-            del _running[url]
-            _run(found / "pg_ctl", "-D", folder / "data", "-m", "immediate", "stop", **identity)
+            del _running[cluster.url]
 
 
 def restart(url: str) -> None:
     """Stop the server of `server` and start it again."""
-    _running[url]()
+    _running[url].control("-m", "fast", "restart")
+
+
+@contextmanager
+def server_and_standby() -> Iterator[tuple[str, Callable[[], None]]]:
+    """A URL with two servers, of which the second follows the first, and what makes it take the first one's place."""
+    settings = ("max_connections=20", "fsync=off")
+    with _folder() as folder, Cluster(folder / "first").made().running(settings) as first:
+        first.make_database()
+        with first.copied(folder / "second").running(settings) as second:
+            # From now on a commit is on both before it is told.
+            first.execute("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+
+            def fail_over() -> None:
+                first.control("-m", "immediate", "stop")
+                second.control("promote")
+
+            hosts = f"host=127.0.0.1,127.0.0.1&port={first.port},{second.port}&target_session_attrs=read-write"
+            yield f"postgresql+psycopg://hermes@/hermes?{hosts}", fail_over
+
+
+@contextmanager
+def server_with_tls() -> Iterator[tuple[str, Path]]:
+    """The URL of a server that takes TLS only, and the certificate that it has for 127.0.0.1, signed by itself."""
+    with _folder() as folder:
+        cluster = Cluster(folder / "data").made()
+        certificate, key = cluster.folder / "server.crt", cluster.folder / "server.key"
+        names = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
+        new = ("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+        _run("openssl", *new, *names, "-keyout", key, "-out", certificate, **cluster.identity)
+        shown = shutil.copy(certificate, folder)
+        (cluster.folder / "pg_hba.conf").write_text("local all all trust\nhostssl all all all trust\n")
+        with cluster.running(("fsync=off", "ssl=on")) as running:
+            running.make_database()
+            yield running.url, Path(shown)
+
+
+class Cluster:
+    """The files of a server, and the server while it runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, _free_port()
+        self.identity = _identity(folder.parent)
+
+    @property
+    def url(self) -> str:
+        """The address of its database."""
+        return f"postgresql+psycopg://hermes@127.0.0.1:{self.port}/hermes"
+
+    def made(self) -> Cluster:
+        """With the files of an empty server."""
+        options = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
+        _run(_program("initdb"), "-D", self.folder, *options, **self.identity)
+        return self
+
+    def copied(self, folder: Path) -> Cluster:
+        """Another one that follows this one, which runs."""
+        other = Cluster(folder)
+        source = ("-h", "127.0.0.1", "-p", self.port, "-U", "postgres")
+        _run(_program("pg_basebackup"), *source, "-D", folder, "-R", "-X", "stream", "-c", "fast", **self.identity)
+        return other
+
+    @contextmanager
+    def running(self, settings: Sequence[str]) -> Iterator[Cluster]:
+        """Started, and stopped at the end unless it is down by then."""
+        options = [f"-p {self.port} -k {self.folder.parent} -h 127.0.0.1", *(f"-c {setting}" for setting in settings)]
+        self.control("-o", " ".join(options), "start")
+        try:
+            yield self
+        finally:
+            if (self.folder / "postmaster.pid").exists():
+                self.control("-m", "immediate", "stop")
+
+    def control(self, *arguments: str) -> None:
+        """Have `pg_ctl` do it, and wait until it is done."""
+        _run(_program("pg_ctl"), "-D", self.folder, "-l", f"{self.folder}.log", "-w", *arguments, **self.identity)
+
+    def make_database(self) -> None:
+        """Make an ordinary role and its database."""
+        self.execute("CREATE ROLE hermes LOGIN", "CREATE DATABASE hermes OWNER hermes")
+
+    def execute(self, *statements: str) -> None:
+        """Run statements as its superuser."""
+        import psycopg
+
+        with psycopg.connect(host="127.0.0.1", port=self.port, user="postgres", autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hermes-state-postgres-", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def _program(name: str) -> Path:
+    found = programs()
+    assert found is not None
+    return found / name
 
 
 def _identity(folder: Path) -> dict[str, Any]:
@@ -125,11 +200,3 @@ def _run(*command: object, **identity: Any) -> None:
     )
     if done.returncode:
         raise RuntimeError(f"{command[0]} failed: {done.stdout}{done.stderr}")
-
-
-def _make_database(port: int) -> None:
-    import psycopg
-
-    with psycopg.connect(host="127.0.0.1", port=port, user="postgres", autocommit=True) as connection:
-        connection.execute("CREATE ROLE hermes LOGIN")
-        connection.execute("CREATE DATABASE hermes OWNER hermes")
