@@ -244,7 +244,7 @@ def named(connection: Connection, name: str) -> Memory:
     if len(exact or found) > 1:
         raise AmbiguousMatch(name, [f"[{each.id}] {each.text}" for each in found])
     if not found:
-        raise EntryNotFound(name)
+        raise EntryNotFound(name, hint="an entry that left the files is named by its id, which a search for it shows")
     return (exact or found)[0]
 
 

@@ -138,6 +138,8 @@ def test_forgetting_asks_and_leaves_nothing(cli: Run) -> None:
 def test_what_left_the_files_is_forgotten_by_its_id(cli: Run) -> None:
     name = cli("add", "hint: zebra-quux", "--json").json["changes"][0]["id"]
     cli("remove", name)
+    by_text = cli("remove", "zebra", "--forget", "--yes")
+    assert (by_text.exit_code, "named by its id" in by_text.err) == (38, True)
     assert cli("remove", name, "--forget", "--yes", "--json").json["forgotten"]["id"] == name
     assert cli("search", "zebra").exit_code == 1
 
