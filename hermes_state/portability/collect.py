@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from hermes_state.portability import apart
-from hermes_state.portability.databases import MAGIC, SIDECARS
+from hermes_state.portability.databases import SIDECARS, begins_as_database
 from hermes_state.portability.format import Kind
 from hermes_state.portability.ownership import own_files
 
@@ -222,7 +222,7 @@ class _Walk:
             return False
         identity = (status.st_dev, status.st_ino)
         if identity not in self.own_files:
-            return _begins_as_database(path)
+            return begins_as_database(path)
         if identity not in self.asked:
             self.asked[identity] = apart.is_database(path)
         return self.asked[identity]
@@ -309,11 +309,3 @@ def _count(folder: str) -> tuple[int, int, bool]:
         if files >= COUNTED_FILES:
             return files, size, not waiting
     return files, size, True
-
-
-def _begins_as_database(path: str) -> bool:
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    try:
-        return os.read(descriptor, len(MAGIC)) == MAGIC
-    finally:
-        os.close(descriptor)

@@ -75,6 +75,19 @@ class Copy:
     damage: str = ""
 
 
+def begins_as_database(path: str | Path) -> bool:
+    """Whether a file that this process has not open begins as SQLite's do, whatever its name is. A link does not.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        return os.read(descriptor, len(MAGIC)) == MAGIC
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def reading(path: Path, *, immutable: bool = False) -> Iterator[Any]:
     """A connection that only reads a database, wherever it lies and whatever its name is."""

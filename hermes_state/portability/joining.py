@@ -20,7 +20,7 @@ from hermes_state.atomic import short_name, sync_dir, sync_file, whole_file
 from hermes_state.errors import StoreBusy, StoreDamaged
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart
-from hermes_state.portability.databases import MAGIC
+from hermes_state.portability.databases import begins_as_database
 from hermes_state.portability.elsewhere import take
 from hermes_state.portability.prepare import complete_indexes
 from hermes_state.portability.rows import say_the_same
@@ -144,7 +144,7 @@ class Joining:
             self._differs(source, "here it has other content")
 
     def _has_the_same_rows(self, source: Path, target: Path) -> bool:
-        if not (_begins_as_database(source) and apart.is_database(str(target))):
+        if not (begins_as_database(source) and apart.is_database(str(target))):
             return False
         with tempfile.TemporaryDirectory(prefix="compare-", dir=self.new.parent) as folder:
             copy = Path(folder) / "here.db"
@@ -268,11 +268,6 @@ def _fresh(source: Path, here: str) -> list[str]:
 
 def _entries_of(text: str) -> list[str]:
     return [entry for entry in (part.strip() for part in text.split(_BETWEEN)) if entry]
-
-
-def _begins_as_database(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
 
 
 def _lines(folder: Path) -> Any:

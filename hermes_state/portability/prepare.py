@@ -16,7 +16,7 @@ from hermes_state.index import MessageIndex
 from hermes_state.index_build import build_unshared
 from hermes_state.index_worker import WORTH_MESSAGES
 from hermes_state.migrate import SNAPSHOT_DIR
-from hermes_state.portability.databases import LEFT_OUT, MAGIC, Kind, check, kind_of, reading
+from hermes_state.portability.databases import LEFT_OUT, Kind, begins_as_database, check, kind_of, reading
 from hermes_state.portability.derived import DerivedIndex, PlainIndex, from_dict
 from hermes_state.portability.relocate import Map, Moved, relocate_database
 from hermes_state.portability.tables import schema_of, uri
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 def databases_in(root: Path) -> Iterator[Path]:
     """Every file of a tree that begins as a database does. Nobody else has them open."""
     for path in sorted(root.rglob("*")):
-        if path.is_file() and not path.is_symlink() and path.stat().st_size >= 512:
-            with path.open("rb") as file:
-                if file.read(len(MAGIC)) == MAGIC:
-                    yield path
+        if path.is_file() and not path.is_symlink() and path.stat().st_size >= 512 and begins_as_database(path):
+            yield path
 
 
 def has_much_to_index(described: Mapping[str, Any]) -> bool:

@@ -163,8 +163,8 @@ def test_what_looks_the_same_is_not_even_opened(
     (home / "notes.txt").unlink()
     large_database(home / "notes.txt", rows=5)
     opened = []
-    look = collect._begins_as_database
-    monkeypatch.setattr(collect, "_begins_as_database", lambda path: opened.append(path) or look(path))
+    look = collect.begins_as_database
+    monkeypatch.setattr(collect, "begins_as_database", lambda path: opened.append(path) or look(path))
     saved = back_up(home, tmp_path / "repo")
     assert {path.rpartition("/")[2] for path in opened} == {"facts.db", "notes.txt"}
     assert saved.backup.manifest.facts["databases"]["home/notes.txt"]["kind"] == "sqlite"
