@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hermes_state.portability import apart
 from hermes_state.portability.databases import SIDECARS, begins_as_database
@@ -20,7 +20,7 @@ from hermes_state.portability.ownership import own_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from hermes_state.portability.rules import Rules
+    from hermes_state.portability.rules import Rule, Rules
 
 # A folder that is left out is counted, for the summary, up to this many files: one with millions must not take hours.
 COUNTED_FILES = 20_000
@@ -29,8 +29,7 @@ _MIN_DATABASE_BYTES = 512
 _SPECIAL = {stat.S_IFSOCK: "socket", stat.S_IFIFO: "named pipe", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """Something to take along.
 
     Attributes:
@@ -50,8 +49,7 @@ class Found:
     seen: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """Something that a rule leaves out.
 
     Attributes:
@@ -68,8 +66,7 @@ class LeftOut:
     is_runtime: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """Something that should go in and can't."""
 
     path: str
@@ -79,7 +76,6 @@ class Unreadable:
 _T = TypeVar("_T", Found, LeftOut, Unreadable)
 
 
-@dataclass(kw_only=True, slots=True)
 class Collection:
     """What a walk found, folders before what is in them.
 
@@ -87,14 +83,16 @@ class Collection:
         opened: folders that a rule leaves out, but for something in them; what is left out of them is listed singly.
     """
 
-    found: list[Found] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    unreadable: list[Unreadable] = field(default_factory=list)
-    opened: list[str] = field(default_factory=list)
+    __slots__ = ("found", "left_out", "opened", "unreadable")
+
+    def __init__(self) -> None:
+        self.found: list[Found] = []
+        self.left_out: list[LeftOut] = []
+        self.unreadable: list[Unreadable] = []
+        self.opened: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class _Listing:
+class _Listing(NamedTuple):
     entries: list[os.DirEntry[str]]
     names: frozenset[str]
 
@@ -128,6 +126,7 @@ def collect(
 class _Walk:
     def __init__(self, root: str, rules: Rules, skip: set[str], only: frozenset[str]) -> None:
         self.root, self.rules, self.skip, self.only = root, rules, skip, only
+        self.skip_names = {os.path.basename(path) for path in skip}  # noqa: PTH119  text
         self.result = Collection()
         self.is_plain: Callable[[str, tuple[int, ...]], bool] | None = None
         self.own_files = own_files()
@@ -150,15 +149,23 @@ class _Walk:
             reason: why a rule leaves the folder out, although another may take something in it; "": none does.
         """
         inner = []
+        above = f"{path}/" if path else ""
+        ruled = self.rules.names_in(path)
         for entry in listing.entries:
-            child = f"{path}/{entry.name}" if path else entry.name
-            if entry.path in self.skip or self._is_sidecar(entry, listing.names):
+            name = entry.name
+            if name in self.skip_names and entry.path in self.skip:
                 continue
+            if name.endswith(SIDECARS) and self._is_sidecar(entry, listing.names):
+                continue
+            child = above + name
             try:
                 if entry.is_dir(follow_symlinks=False):
                     inner += self._child_folder(child, entry, reason)
                 else:
-                    self._child(child, entry, listing.names, reason)
+                    rule = None
+                    if ruled.may_fit(name):
+                        rule = self.rules.decide(child, entry.path, is_dir=False, names=listing.names)
+                    self._child(child, entry, rule, reason)
             except FileNotFoundError:  # it went while we looked: then it is not in this home
                 continue
             except OSError as error:
@@ -182,7 +189,7 @@ class _Walk:
             self._cannot(path, failure)
         if reason:
             self._add_parents(path)
-        self.result.found.append(self._described(path, entry, Kind.DIR))
+        self.result.found.append(_of_status(path, entry.stat(follow_symlinks=False), Kind.DIR))
         return [(path, listing, "")]
 
     def _add_parents(self, path: str) -> None:
@@ -195,8 +202,7 @@ class _Walk:
                 status = Path(self.root, parent).lstat()
                 self.result.found.append(_of_status(parent, status, Kind.DIR))
 
-    def _child(self, path: str, entry: os.DirEntry[str], names: frozenset[str], reason: str) -> None:
-        rule = self.rules.decide(path, entry.path, is_dir=False, names=names)
+    def _child(self, path: str, entry: os.DirEntry[str], rule: Rule | None, reason: str) -> None:
         status = entry.stat(follow_symlinks=False)
         special = _SPECIAL.get(stat.S_IFMT(status.st_mode))
         why = (reason if rule is None else rule.reason) or special
@@ -206,16 +212,14 @@ class _Walk:
             return
         if reason:
             self._add_parents(path)
-        self.result.found.append(self._described(path, entry, Kind.LINK if entry.is_symlink() else Kind.FILE))
-
-    def _described(self, path: str, entry: os.DirEntry[str], kind: Kind) -> Found:
-        status = entry.stat(follow_symlinks=False)
-        target = os.readlink(entry.path) if kind is Kind.LINK else ""  # noqa: PTH115  text, unchanged
-        is_database = kind is Kind.FILE and not self._is_known(path, status) and self._is_database(entry.path, status)
-        return _of_status(path, status, kind, target=target, is_database=is_database)
-
-    def _is_known(self, path: str, status: os.stat_result) -> bool:
-        return self.is_plain is not None and self.is_plain(path, _seen(status))
+        if stat.S_ISLNK(status.st_mode):
+            target = os.readlink(entry.path)  # noqa: PTH115  text, unchanged
+            self.result.found.append(_of_status(path, status, Kind.LINK, target=target))
+        else:
+            seen = _seen(status)
+            is_known = self.is_plain is not None and self.is_plain(path, seen)
+            is_database = not is_known and self._is_database(entry.path, status)
+            self.result.found.append(_file(path, status, seen, is_database=is_database))
 
     def _is_database(self, path: str, status: os.stat_result) -> bool:
         if status.st_size < _MIN_DATABASE_BYTES:
@@ -249,17 +253,15 @@ class _Walk:
         self.result.unreadable.append(Unreadable(path=path, reason=error.strerror or str(error)))
 
 
-def _of_status(path: str, status: os.stat_result, kind: Kind, *, target: str = "", is_database: bool = False) -> Found:
-    return Found(
-        path=path,
-        kind=kind,
-        mode=0o777 if kind is Kind.LINK else stat.S_IMODE(status.st_mode),
-        mtime_ns=status.st_mtime_ns,
-        size=status.st_size if kind is Kind.FILE else 0,
-        target=target,
-        is_database=is_database,
-        seen=_seen(status) if kind is Kind.FILE else (),
-    )
+def _of_status(path: str, status: os.stat_result, kind: Kind, *, target: str = "") -> Found:
+    """A folder or link."""
+    mode = 0o777 if kind is Kind.LINK else stat.S_IMODE(status.st_mode)
+    return Found(path, kind, mode, status.st_mtime_ns, target=target)
+
+
+def _file(path: str, status: os.stat_result, seen: tuple[int, ...], *, is_database: bool = False) -> Found:
+    mode = stat.S_IMODE(status.st_mode)
+    return Found(path, Kind.FILE, mode, status.st_mtime_ns, status.st_size, "", is_database, seen)
 
 
 def _seen(status: os.stat_result) -> tuple[int, ...]:
@@ -274,18 +276,22 @@ def folder(path: str, place: Path) -> Found:
 def beside(root: Path, database: Found) -> list[Found]:
     """What SQLite keeps beside a database: part of it where it can't be copied through SQLite."""
     names = [f"{database.path}{suffix}" for suffix in SIDECARS if suffix != "-shm"]
-    return [_of_status(name, (root / name).lstat(), Kind.FILE) for name in names if (root / name).is_file()]
+    found = [(name, (root / name).lstat()) for name in names if (root / name).is_file()]
+    return [_file(name, status, _seen(status)) for name, status in found]
 
 
 def moved(items: Iterable[_T], prefix: str) -> list[_T]:
     """Items as they are below another folder."""
-    return [replace(item, path=f"{prefix}{item.path}") for item in items]
+    return [item._replace(path=f"{prefix}{item.path}") for item in items]
 
 
 def _list(path: str) -> _Listing:
     with os.scandir(path) as entries:
-        found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
-    return _Listing(found, frozenset(entry.name for entry in found))
+        found = [*entries]
+    names = [entry.name for entry in found]
+    # As bytes; for ASCII, which most names are, the order is the same.
+    found.sort(key=attrgetter("name") if "".join(names).isascii() else lambda entry: os.fsencode(entry.name))
+    return _Listing(found, frozenset(names))
 
 
 def _count(folder: str) -> tuple[int, int, bool]:

@@ -7,41 +7,54 @@ only, `**` fits any number of folders. What fits a folder holds for all that is 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A profile is a home in the home: what holds at the top holds there too.
 PROFILE = re.compile(r"profiles/[^/]+/", re.S)
+_WILD = re.compile(r"[*?\[]")
 
 
-@dataclass(frozen=True, slots=True)
 class Pattern:
-    """One pattern, as it was written."""
+    """One pattern.
 
-    text: str
+    Attributes:
+        text: as it was written.
+        is_anchored: it begins at the top; else it is one of names, at any depth.
+        folder: what stands before the last part.
+        start, end: what every name begins and ends with that it fits.
+    """
+
+    __slots__ = ("_bare", "end", "folder", "is_anchored", "start", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._bare = text.rstrip("/")
+        self.is_anchored = "/" in self._bare
+        self.folder, _, name = self._bare.lstrip("/").rpartition("/")
+        self.start = name[: min(at for at in (*map(name.find, "*?["), len(name)) if at >= 0)]
+        self.end = name[max(map(name.rfind, "*?]")) + 1 :]
+
+    @property
+    def fits_files(self) -> bool:
+        """Whether it fits more than folders."""
+        return self.text == self._bare
 
     def fits(self, path: str, *, is_dir: bool) -> bool:
         """Whether it fits a path, relative to the home and with `/` between its parts; not whether it fits a parent."""
-        text = self.text
-        if text.endswith("/"):
-            if not is_dir:
-                return False
-            text = text.rstrip("/")
-        expression = _compiled(text)
+        if not is_dir and not self.fits_files:
+            return False
+        at = path.rfind("/") + 1
+        if not (path.startswith(self.start, at) and path.endswith(self.end, at)):  # so most need not be compiled
+            return False
+        expression = _compiled(self._bare)
         if not self.is_anchored:
-            return bool(expression.fullmatch(path, path.rfind("/") + 1))
+            return bool(expression.fullmatch(path, at))
         profile = PROFILE.match(path)
         return bool(expression.fullmatch(path) or (profile and expression.fullmatch(path, profile.end())))
-
-    @property
-    def expression(self) -> str:
-        """As a regular expression: over paths when it is anchored, else over names. It fits files and folders."""
-        return _compiled(self.text.rstrip("/")).pattern
-
-    @property
-    def is_anchored(self) -> bool:
-        """Whether it begins at the top."""
-        return "/" in self.text.rstrip("/")
 
     def may_fit_below(self, folder: str) -> bool:
         """Whether it could fit something inside a folder."""
@@ -57,6 +70,49 @@ class Pattern:
             ):
                 return True
         return False
+
+
+class Ends(NamedTuple):
+    """How the names begin or end that one of many patterns may fit."""
+
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+
+    @classmethod
+    def of(cls, patterns: Iterable[Pattern]) -> Ends:
+        """Those of patterns of names in one folder."""
+        listed = [*patterns]
+        ends = {pattern.end for pattern in listed if pattern.end}
+        return cls(tuple({pattern.start for pattern in listed if not pattern.end}), tuple(ends))
+
+    def may_fit(self, name: str) -> bool:
+        """Whether a pattern may fit a name; where it says no, none does."""
+        return name.endswith(self.ends) or name.startswith(self.starts)
+
+
+class Sieve:
+    """Many patterns at once: most names are sorted out without asking each."""
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self._anywhere: list[Pattern] = []
+        self._placed: dict[str, list[Pattern]] = {}
+        self._deep: list[Pattern] = []
+        for pattern in patterns:
+            if not pattern.is_anchored:
+                self._anywhere.append(pattern)
+            elif _WILD.search(pattern.folder) or pattern.text.rstrip("/").endswith("**"):
+                self._deep.append(pattern)
+            else:
+                self._placed.setdefault(pattern.folder, []).append(pattern)
+        self._common = Ends.of(self._anywhere)
+
+    def inside(self, folder: str) -> Ends:
+        """What may be fitted right inside a folder."""
+        placed = [*self._placed.get(folder, ()), *(one for one in self._deep if one.may_fit_below(folder))]
+        profile = PROFILE.match(f"{folder}/")
+        if profile:
+            placed += self._placed.get(folder[profile.end() :], ())
+        return Ends.of([*self._anywhere, *placed]) if placed else self._common
 
 
 @lru_cache(maxsize=512)

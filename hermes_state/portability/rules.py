@@ -8,16 +8,16 @@ count at the top of a home or of a profile only, where the agent makes them.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.errors import InvalidValue
-from hermes_state.portability.patterns import PROFILE, Pattern
+from hermes_state.portability.patterns import PROFILE, Pattern, Sieve
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from hermes_state.portability.patterns import Ends
 
 # A person's own rules, at the top of the home: one pattern a line, `!` before it takes in what another leaves out.
 RULES_FILE = "backup-rules"
@@ -28,14 +28,16 @@ _REPOSITORY_FORMAT = b'"hermes-state-repository"'
 # A file that holds a process id, as a number or in a small JSON object, is no longer than this.
 _PID_BYTES = 512
 
+# The pattern of rules that go by evidence alone.
+_ANY_FOLDER = "**/"
+
 # The names in a folder; None when it can't be listed.
 Names = frozenset[str] | None
 # Looks closer at what fits: the absolute path, its name's siblings for a file, or the names inside for a folder.
 Evidence = Callable[[str, Names], bool]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One reason to leave something out.
 
     Attributes:
@@ -108,16 +110,16 @@ LOCK = "lock"
 DEFAULT_RULES: tuple[Rule, ...] = (
     *_rules("earlier backup", "/backups/ /state-snapshots/ /update-backups/"),
     *_rules("earlier backup", "hermes-backup-*.zip hermes-backup-*.tar.zst hermes-backup-*.tar.zst.age"),
-    *_rules("earlier backup", "**/", _is_repository),
+    *_rules("earlier backup", _ANY_FOLDER, _is_repository),
     *_rules("copy of a damaged database", "/*.db.malformed-backup-*"),
     *_rules("replaced by a restore", "/.*.replaced-*/"),
     *_rules("unfinished backup or restore", ".*.partial/ .*.restore/ .*.partial"),
     *_rules("shadow checkout", "/checkpoints/ /.worktrees/"),
     *_rules("program code", "/hermes-agent/ /node/ /git/"),
-    *_rules("virtual environment", "**/", _has_venv),
+    *_rules("virtual environment", _ANY_FOLDER, _has_venv),
     *_rules("virtual environment", ".venv/"),
     *_rules("installed packages", "node_modules/ .npm/ .bun/ .pnpm-store/"),
-    *_rules("cache", "**/", _has_cache_tag),
+    *_rules("cache", _ANY_FOLDER, _has_cache_tag),
     *_rules("cache", ".cache/ __pycache__/ .tox/ .nox/ .pytest_cache/ .mypy_cache/ .ruff_cache/"),
     *_rules("cache", "/cache/"),
     # What people sent to the agent; messages refer to it.
@@ -160,9 +162,10 @@ class Rules:
         self._ours = DEFAULT_RULES if ours else ()
         chosen = [*_parsed(lines), *exclude, *(f"!{text}" for text in include)]
         self._theirs = [_of_person(text) for text in chosen]
-        patterns = [rule.pattern for rule in (*self._ours, *self._theirs) if rule.pattern.text != "**/"]
-        self._names = _any(pattern for pattern in patterns if not pattern.is_anchored)
-        self._places = _any(pattern for pattern in patterns if pattern.is_anchored)
+        self._of_any_folder = [rule for rule in self._ours if rule.pattern.text == _ANY_FOLDER]
+        named = [rule.pattern for rule in self._ours if rule.pattern.text != _ANY_FOLDER]
+        named += [rule.pattern for rule in self._theirs]
+        self._folders, self._files = Sieve(named), Sieve(one for one in named if one.fits_files)
         self._kept = [rule.pattern for rule in (*self._ours, *self._theirs) if not rule.reason]
 
     @classmethod
@@ -187,34 +190,26 @@ class Rules:
             absolute: where it lies.
             names: what a folder holds, or what a file's folder holds.
         """
-        if not is_dir and not self._is_suspect(path):
-            return None
-        for rule in reversed(self._theirs):
+        folder, _, name = path.rpartition("/")
+        is_named = (self._folders if is_dir else self._files).inside(folder).may_fit(name)
+        for rule in reversed(self._theirs) if is_named else ():
             if rule.pattern.fits(path, is_dir=is_dir):
                 return rule
         is_person_made = is_dir and (PROFILE.fullmatch(f"{path}/") or "SKILL.md" in (names or ()))
-        for rule in reversed(self._ours):
+        for rule in reversed(self._ours if is_named else self._of_any_folder):
             if is_person_made and not rule.pattern.is_anchored:
                 continue
-            fits = rule.pattern.text == "**/" or rule.pattern.fits(path, is_dir=is_dir)
-            if fits and (rule.evidence is None or rule.evidence(absolute, names)):
+            if rule.pattern.fits(path, is_dir=is_dir) and (rule.evidence is None or rule.evidence(absolute, names)):
                 return rule
         return None
 
-    def _is_suspect(self, path: str) -> bool:
-        """Whether any pattern could fit; most files are sorted out by this."""
-        if self._names.fullmatch(path, path.rfind("/") + 1) or self._places.fullmatch(path):
-            return True
-        profile = PROFILE.match(path)
-        return bool(profile and self._places.fullmatch(path, profile.end()))
+    def names_in(self, folder: str) -> Ends:
+        """The names of files in a folder for which `decide` must be asked; for all others it is None."""
+        return self._files.inside(folder)
 
     def may_keep_below(self, folder: str) -> bool:
         """Whether something inside a folder that is left out could still be taken."""
         return any(pattern.may_fit_below(folder) for pattern in self._kept)
-
-
-def _any(patterns: Iterable[Pattern]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern.expression})" for pattern in patterns) or r"(?!)", re.S)
 
 
 def _parsed(lines: Iterable[str]) -> Iterable[str]:
