@@ -151,9 +151,6 @@ class Kept(Protocol):
     def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
 
-    def size(self, name: str) -> int:
-        """Bytes of a member it keeps."""
-
     def numbering(self, name: str) -> bytes:
         """What a copy of a database left for the next one; see `databases.copy`."""
 
@@ -164,7 +161,7 @@ class HomeReading:
     Args:
         stage: a folder for copies of databases.
         target: what is being written, if it lies in the home.
-        kept: what need not be read again; entries of it come without an opener.
+        kept: what need not be read again.
 
     Attributes:
         take: gets the name and the copy of a database that goes in as it is, while SQLite checks it; not of all.
@@ -231,9 +228,11 @@ class HomeReading:
 
     def _find_kept(self, root: str, base: Path, collection: Collection) -> None:
         """Note what need not be read."""
-        for found in collection.found if self.kept is not None else ():
+        if self.kept is None:
+            return
+        for found in collection.found:
             name = f"{root}/{found.path}"
-            if found.kind is not Kind.FILE or name in self.redacted or name in self.elsewhere or self.kept is None:
+            if found.kind is not Kind.FILE or name in self.redacted or name in self.elsewhere:
                 continue
             if self.kept.keeps(name, base, found):
                 self.unread.add(name)
@@ -349,21 +348,25 @@ class HomeReading:
 
     # --- what goes in -------------------------------------------------------------------------------------------
 
-    def entries(self) -> Iterator[Entry]:
-        """Everything, folders before what they hold; each file is opened when its turn comes."""
+    def entries(self, unread: Callable[[str], None] | None = None) -> Iterator[Entry]:
+        """Everything, folders before what they hold; each file is opened when its turn comes.
+
+        Args:
+            unread: is told the names of what need not be read, each in its turn; there is no entry for these.
+        """
         for root, (base, collection) in self.roots.items():
             status = base.stat()
             yield Entry(name=root, kind=Kind.DIR, mode=status.st_mode & 0o7777, mtime_ns=status.st_mtime_ns)
             for found in collection.found:
-                yield from self._entry(f"{root}/{found.path}", base, found)
+                name = f"{root}/{found.path}"
+                if unread is not None and name in self.unread:
+                    unread(name)
+                else:
+                    yield from self._entry(name, base, found)
 
     def _entry(self, name: str, base: Path, found: Found) -> Iterator[Entry]:
         if found.kind is not Kind.FILE:
             yield Entry(name=name, kind=found.kind, mode=found.mode, mtime_ns=found.mtime_ns, target=found.target)
-            return
-        if name in self.unread and self.kept is not None:
-            size = self.kept.size(name) if found.is_database else found.size
-            yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=size)
             return
         try:
             stream, size = self._content(name, base / found.path)

@@ -171,7 +171,7 @@ class Archive:
         self.manifest: Manifest
         self.report: Report | None = None
         self.whole: str | None = None
-        self.tally = Tally()
+        self.tally = Tally(is_compared=True)
         self._position = position
         self._pieces = frames.Pieces(iter(pieces), MANIFEST)
         self._limits = limits

@@ -7,11 +7,13 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_state.errors import InvalidValue
 from hermes_state.portability.collect import Collection, collect
 from hermes_state.portability.format import Kind
-from hermes_state.portability.patterns import Pattern
+from hermes_state.portability.patterns import Pattern, Sieve
 from hermes_state.portability.rules import Rules
 
 if TYPE_CHECKING:
@@ -151,3 +153,16 @@ def test_a_pattern_names_something(text: str) -> None:
 def test_patterns(pattern: str, path: str, fits: bool) -> None:
     """Patterns mean what they mean in `.gitignore`; every other character means itself."""
     assert Pattern(pattern).fits(path, is_dir=False) is fits
+
+
+@given(
+    patterns=st.lists(st.text("ab*/[]?x", min_size=1, max_size=8).filter(lambda text: text.strip("/")), max_size=4),
+    path=st.lists(st.text("abx[]", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join),
+    profile=st.sampled_from(["", "profiles/a/", "profiles/"]),
+)
+def test_who_is_sorted_out_fits_none(patterns: list[str], path: str, profile: str) -> None:
+    """The quick look at the ends of names never passes over what a pattern fits."""
+    made = [Pattern(text) for text in patterns]
+    folder, _, name = (profile + path).rpartition("/")
+    if any(pattern.fits(profile + path, is_dir=True) for pattern in made):
+        assert Sieve(made).inside(folder).may_fit(name)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_state.errors import ArchiveDamaged
+from hermes_state.portability.digests import record
 from hermes_state.portability.format import Entry, Kind
-from hermes_state.portability.repository.members import Member, line_of, parsed
+from hermes_state.portability.repository.members import Member, line_of, parsed, proof_in
 
 IDS = st.binary(min_size=32, max_size=32)
 NAMES = st.text(min_size=1) | st.text('ab/. -~"\\\x7f é', min_size=1)
@@ -32,6 +33,24 @@ def test_files(name: str, mode: int, mtime_ns: int, size: int, **more: Any) -> N
     digest = more["chunks"][0].hex()
     member = Member(entry=entry, digest=digest, **more)
     assert parsed(line_of(member).removesuffix(b"\n")) == member
+
+
+@given(
+    name=NAMES.filter(lambda name: name.isprintable()),
+    mode=st.integers(0, 0o7777),
+    mtime_ns=st.integers(-(10**30), 10**30),
+    size=st.integers(0, 10**30),
+    more=st.lists(IDS, min_size=1, max_size=2).map(tuple),
+)
+def test_a_line_proves_what_its_member_proves(
+    name: str, mode: int, mtime_ns: int, size: int, more: tuple[bytes, ...]
+) -> None:
+    """A file that is not read again stands in the digests as if it were."""
+    entry = Entry(name=name, mode=mode, mtime_ns=mtime_ns, size=size)
+    chunks = more if size else ()
+    member = Member(entry=entry, digest=more[0].hex(), chunks=chunks, seen=(size, mtime_ns, 3, 4))
+    line = line_of(member).removesuffix(b"\n")
+    assert proof_in(line) == (record(entry, member.digest), size, len(chunks))
 
 
 @given(name=NAMES, target=st.text())

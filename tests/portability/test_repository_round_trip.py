@@ -17,6 +17,7 @@ from hermes_state.portability.backup import backup
 from hermes_state.portability.diff import changes, of_archive
 from hermes_state.portability.extract import extract
 from hermes_state.portability.merge import merge
+from hermes_state.portability.repository import backup as saving
 from hermes_state.portability.repository import locks, snapshots
 from hermes_state.portability.repository.backup import back_up
 from hermes_state.portability.repository.layout import open_repository
@@ -134,6 +135,17 @@ def test_the_latest_whole_one_is_the_latest(tmp_path: Path) -> None:
     assert (whole.partial, partial.partial) == (False, True)
     found = snapshots.find(open_repository(tmp_path / "repo"), "latest")
     assert snapshots.id_in(found) == whole.id
+
+
+def test_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are not read again count as well: no reader takes more."""
+    home = small_home(tmp_path / "home")
+    members = back_up(home, tmp_path / "repo").snapshot.members
+    monkeypatch.setattr(saving, "_MOST_MEMBERS", members)
+    assert back_up(home, tmp_path / "repo").snapshot.members == members
+    (home / "one-more").touch()
+    with pytest.raises(InvalidValue, match="at most"):
+        back_up(home, tmp_path / "repo")
 
 
 def test_a_repository_inside_the_home(tmp_path: Path) -> None:

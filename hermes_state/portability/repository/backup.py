@@ -15,15 +15,15 @@ from hermes_state.errors import InvalidValue
 from hermes_state.portability import staging
 from hermes_state.portability.backup import BackupReport, HomeReading, Wanted, refuse_unfit
 from hermes_state.portability.description import user_name
-from hermes_state.portability.digests import Tally, digest_of
-from hermes_state.portability.format import LEVEL, MANIFEST, OWN_MEMBERS, OWN_MODE, REPORT, Entry, Kind, Limits
+from hermes_state.portability.digests import Tally, digest_of, record
+from hermes_state.portability.format import LEVEL, MANIFEST, OWN_MODE, REPORT, Entry, Kind, Limits
 from hermes_state.portability.manifest import dump
 from hermes_state.portability.places import Places
 from hermes_state.portability.repository import locks, parent, snapshots
 from hermes_state.portability.repository.chunking import Cut, placed
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.repository.layout import STAGES, Repository, full_disk_told, make_repository
-from hermes_state.portability.repository.members import Member, in_chunks, line_of
+from hermes_state.portability.repository.members import Member, in_chunks, line_of, proof_in
 from hermes_state.portability.repository.snapshots import Listing, Snapshot
 from hermes_state.portability.repository.storing import ChunkStore, StoredContent
 from hermes_state.portability.repository.tidying import tidy
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 # [bytes] of a listing that are kept in memory.
 _SPOOL = 8 * 1024 * 1024
+# An archive of it has the digests besides.
+_MOST_MEMBERS = Limits().entries - 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,13 +177,7 @@ class _Saving:
         now = int(time.time()) * 10**9
         self.places = Places(manifest.roots)
         self._own(MANIFEST, dump(manifest.as_json()), now)
-        for entry in self.reading.entries():
-            if len(self.places) >= Limits().entries - OWN_MEMBERS:
-                hint = "leave out folders that can be made again: --exclude"
-                raise InvalidValue(f"a snapshot holds at most {Limits().entries:,} members", hint=hint)
-            if entry.kind is Kind.FILE and entry.opener is None:
-                self._kept(entry)
-                continue
+        for entry in self.reading.entries(self._kept):
             wrong = fault(entry, self.places)
             if wrong is not None:
                 self.reading.report.omit(entry.name, f"no archive can hold it: it {wrong}")
@@ -216,16 +212,22 @@ class _Saving:
         with path.open("rb") as file:
             return self.store.put_chunks(placed(file.read), self.known.numbering_chunks(name)).chunks
 
-    def _kept(self, entry: Entry) -> None:
+    def _kept(self, name: str) -> None:
         """A file as it was before: nothing of it changed, or its time of change would be another."""
+        line = self.known.line(name)
         self.unread += 1
-        self._add(self.known.member(entry.name), self.known.line(entry.name) + b"\n")
-        self.places.add(entry)
+        self._add_line(line + b"\n", *proof_in(line))
 
-    def _add(self, member: Member, line: bytes = b"") -> None:
-        self.listing.write(line or line_of(member))
-        self.tally.add(member.entry, member.digest)
-        self.chunks += len(member.chunks)
+    def _add(self, member: Member) -> None:
+        self._add_line(line_of(member), record(member.entry, member.digest), member.entry.length, len(member.chunks))
+
+    def _add_line(self, line: bytes, proof: bytes, size: int, chunks: int) -> None:
+        if self.tally.entries >= _MOST_MEMBERS:
+            hint = "leave out folders that can be made again: --exclude"
+            raise InvalidValue(f"a snapshot holds at most {_MOST_MEMBERS:,} members", hint=hint)
+        self.listing.write(line)
+        self.tally.add_record(proof, size)
+        self.chunks += chunks
 
     # --- the snapshot -------------------------------------------------------------------------------------------
 

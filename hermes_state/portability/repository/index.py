@@ -95,7 +95,7 @@ class Index:
 
     def has_all(self, chunks: Iterable[bytes]) -> bool:
         """Whether all of them can be read."""
-        return all(chunk in self.places for chunk in chunks)
+        return all(map(self.places.__contains__, chunks))
 
     def stored_bytes(self) -> int:
         """Bytes of all frames, for limits."""

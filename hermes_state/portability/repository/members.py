@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from binascii import unhexlify
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from hermes_state.errors import ArchiveDamaged
+from hermes_state.portability.digests import record, record_of_plain
 from hermes_state.portability.format import Entry, Kind
 from hermes_state.portability.repository.chunking import MAX_BYTES, MIN_BYTES
 
@@ -67,7 +70,12 @@ def line_of(member: Member) -> bytes:
 
 def seen_end(seen: tuple[int, ...]) -> bytes:
     """How the line of a member ends that looked so."""
-    return f'"seen":[{",".join(map(str, seen))}]}}'.encode()
+    return _seen_form(len(seen)) % seen
+
+
+@cache
+def _seen_form(count: int) -> bytes:
+    return b'"seen":[%s]}' % b",".join([b"%d"] * count)
 
 
 def name_in(line: bytes) -> str:
@@ -83,10 +91,24 @@ def name_in(line: bytes) -> str:
         return ""
 
 
-def chunks_in(line: bytes) -> Iterator[bytes]:
+def chunks_in(line: bytes) -> list[bytes]:
     """The names of all chunks in the line of a file; that of the numbering is among them."""
     found = _HEX.findall(line)
-    return map(bytes.fromhex, (name.decode() for name in (found[1:] or found)))
+    return [*map(unhexlify, found[1:] or found)]
+
+
+def proof_in(line: bytes) -> tuple[bytes, int, int]:
+    """What a file's line says for `digests.sha256`: its record there, bytes of its content, and how many chunks.
+
+    Raises:
+        ArchiveDamaged: the line is none of ours.
+    """
+    plain = _PLAIN.fullmatch(line)
+    if plain is None:
+        member = parsed(line)
+        return record(member.entry, member.digest), member.entry.length, len(member.chunks)
+    name, mode, mtime_ns, size, digest, _ = plain.groups()
+    return record_of_plain(name, int(mode), int(mtime_ns), size, digest), int(size), int(size != b"0")
 
 
 def in_chunks(listing: Iterable[bytes]) -> Iterator[bytes]:

@@ -91,10 +91,6 @@ class Parent:
             self._seen[name] = " ".join(map(str, seen)).encode()
         return False
 
-    def size(self, name: str) -> int:
-        """Bytes of a file's content in the snapshot."""
-        return self.member(name).entry.length
-
     # --- for whoever stores -------------------------------------------------------------------------------------
 
     def member(self, name: str) -> Member:
