@@ -9,9 +9,6 @@ import threading
 from typing import TYPE_CHECKING
 
 from hermes_state.portability.external import KNOWN
-from memory.errors import MemoryFault, ProviderNotFound
-from memory.raised import named
-from memory.settings import MemorySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +26,10 @@ def backup_paths(home: Path) -> Iterator[str]:
     """
     failures: list[str] = []
     for root in (home, *sorted(path for path in (home / "profiles").glob("*") if path.is_dir())):
-        if not (root / "config.yaml").is_file():
+        if not _may_name_one(root / "config.yaml"):
             continue
+        from memory.settings import MemorySettings  # 25 ms with its YAML; most homes have no providers
+
         for name in MemorySettings.load(root).external:
             answer = _asked(root, name)
             if isinstance(answer, list):
@@ -38,12 +37,27 @@ def backup_paths(home: Path) -> Iterator[str]:
             else:
                 failures.append(f"{name}: {answer}")
     if failures:
+        from memory.errors import MemoryFault
+
         raise MemoryFault("; ".join(failures))
+
+
+def _may_name_one(config: Path) -> bool:
+    """Whether a settings file could name a provider; a backslash may hide any letter of the key."""
+    if not config.is_file():
+        return False
+    try:
+        text = config.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):  # whoever reads it will say so
+        return True
+    return "memory" in text or "\\" in text
 
 
 def _asked(home: Path, name: str) -> list[str] | str:
     """What a provider says; or why it says nothing."""
     from memory.discovery import Discovery  # a home without providers need not wait for these
+    from memory.errors import ProviderNotFound
+    from memory.raised import named
     from memory.signatures import Adapted
 
     answers: list[list[str] | str] = []

@@ -1,20 +1,13 @@
-"""Which commands there are: ours, and those of other packages through the entry-point group.
-
-`importlib.metadata` takes 50 ms to import, a fifth of what `--help` may take in all. So the list of other packages'
-commands is read straight from their `entry_points.txt`; only a name that neither we nor that list has is looked up
-the slow way, which also finds packages in archives.
-"""
+"""Which commands there are: ours, and those of other packages through the entry-point group."""
 
 from __future__ import annotations
 
 import os
-import sys
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 import click
 
+from hermes_state import entry_points
 from hermes_state.errors import HermesStateError
 
 GROUP = "hermes_state.commands"
@@ -83,42 +76,9 @@ def others() -> dict[str, str]:
     """Commands of other packages: name to place. A name of ours is never replaced."""
     chosen = os.environ.get(CHOICE_VARIABLE)
     wanted = None if chosen is None else {name.strip() for name in chosen.split(",")}
+    advertised = dict(reversed(entry_points.of_group(GROUP)))  # the first of a name counts
     return {
         name: place
-        for name, place in sorted(_advertised(tuple(sys.path)).items())
+        for name, place in sorted(advertised.items())
         if name not in OURS and (wanted is None or name in wanted)
     }
-
-
-@cache
-def _advertised(folders: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for folder in folders:
-        try:
-            with os.scandir(folder or ".") as entries:
-                infos = sorted(e.path for e in entries if e.name.endswith((".dist-info", ".egg-info")))
-        except OSError:  # a folder on the path that is not there, or an archive
-            continue
-        for info in infos:
-            for name, place in _entry_points(Path(info) / "entry_points.txt").items():
-                found.setdefault(name, place)
-    return found
-
-
-def _entry_points(file: Path) -> dict[str, str]:
-    """The commands that one installed package offers."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError:  # most packages have no entry points
-        return {}
-    if f"[{GROUP}]" not in text:
-        return {}
-    from configparser import ConfigParser, Error
-
-    parser = ConfigParser(delimiters=("=",), interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment, method-assign]  # names keep their case
-    try:
-        parser.read_string(text)
-    except Error:  # a broken file of some package is not this program's trouble
-        return {}
-    return {name: place.partition("[")[0].strip() for name, place in parser[GROUP].items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import filecmp
 import json
+import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -33,8 +34,17 @@ _START = "import sys; sys.path[:] = {path!r}; from hermes_state.portability.apar
 
 
 def is_database(path: str) -> bool:
-    """Whether a file begins as a SQLite database does."""
-    return _is_so(_LOOK, path)
+    """Whether a file begins as a SQLite database does.
+
+    Raises:
+        FileNotFoundError: it went meanwhile.
+        StoreUnavailable: it can't be read.
+    """
+    try:
+        return _is_so(_LOOK, path)
+    except errors.StoreUnavailable:
+        os.lstat(path)
+        raise
 
 
 def is_held(path: Path, held: AbstractSet[tuple[int, int]] | None = None) -> bool:

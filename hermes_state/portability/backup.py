@@ -16,12 +16,12 @@ from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart, databases, description, external, hints
 from hermes_state.portability.collect import Collection, Found, beside, collect
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
+from hermes_state.portability.interrupted import refuse_interrupted
 from hermes_state.portability.manifest import Manifest, Report
 from hermes_state.portability.ownership import own_files
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.progress import Step
-from hermes_state.portability.recover import refuse_interrupted
 from hermes_state.portability.rules import QUICK, Rules
-from hermes_state.portability.secrets import Policy, Redacted, is_secret_file, redact_file
 from hermes_state.portability.staging import staging
 from hermes_state.portability.steady import open_steady
 from hermes_state.portability.writer import Options, Written, write_archive
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from hermes_state.portability.redacting import Redaction
+    from hermes_state.portability.secrets import Redacted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -255,6 +256,8 @@ class HomeReading:
     def _keeps(self, name: str, base: Path, found: Found) -> bool:
         if found.kind is Kind.DIR:
             return True
+        from hermes_state.portability.secrets import is_secret_file, redact_file  # 15 ms, which few backups need
+
         is_secret = is_secret_file(found.path)
         if is_secret and (self.wanted.secrets is Policy.EXCLUDE or found.kind is Kind.LINK or found.is_database):
             return False
@@ -338,9 +341,10 @@ class HomeReading:
 
     def _hints(self) -> dict[str, Any]:
         """The absolute paths in settings and stores, which lead nowhere on another machine."""
-        found = list(hints.in_settings(self.home, {name: item.keys for name, item in self.redacted.items()}))
+        redacted = {name: item.keys for name, item in self.redacted.items()}
+        found = list(hints.in_settings(self.home, redacted, self.unread))
         known = hints.of_manifest(self.kept.facts) if self.kept is not None else ()
-        found += [hint for hint in known if hint.path in self.described]
+        found += [hint for hint in known if hint.path in self.unread]
         for name, copy in self.copies.items():
             if not copy.damage:
                 found += hints.in_database(copy.path, name)

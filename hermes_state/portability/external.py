@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from hermes_state import entry_points
 from hermes_state.portability.collect import Collection, collect, folder, moved
 from hermes_state.portability.rules import Rules
 from hermes_state.portability.settings import values_of
@@ -72,7 +72,7 @@ def _absolute(given: Iterable[Path]) -> list[Path]:
 
 def _advertised(home: Path, chosen: Chosen) -> list[Path]:
     found: list[Path] = []
-    for point in entry_points(group=GROUP):
+    for point in entry_points.of_group(GROUP):
         try:
             for path in point.load()(home):  # one after the other: what came before a failure is taken
                 found += _absolute([Path(path)])
@@ -83,8 +83,20 @@ def _advertised(home: Path, chosen: Chosen) -> list[Path]:
 
 def _known(home: Path, base: Path) -> list[Path]:
     configs = [home / "config.yaml", *sorted((home / "profiles").glob("*/config.yaml"))]
-    providers = {values_of(config).get("memory.provider", "") for config in configs if config.is_file()}
+    providers = {values_of(config).get("memory.provider", "") for config in configs if _may_name_one(config)}
     return [base / place for provider in sorted(providers) for place in KNOWN.get(provider, ())]
+
+
+def _may_name_one(config: Path) -> bool:
+    """Whether a settings file could name one of these: most don't, and to understand YAML takes a while.
+
+    A backslash may hide any letter.
+    """
+    try:
+        raw = config.read_bytes()
+    except OSError:  # it is not there, or whoever copies it will say so
+        return False
+    return b"\\" in raw or any(name.encode() in raw for name in KNOWN)
 
 
 def _refusal(path: Path, home: Path, base: Path) -> str | None:

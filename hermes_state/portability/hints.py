@@ -18,7 +18,7 @@ from hermes_state.portability.settings import values_of
 from hermes_state.portability.tables import schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from hermes_state.portability.relocate import Map
 
@@ -54,19 +54,20 @@ class Hint:
         return {"path": self.path, "key": self.key, "value": self.value}
 
 
-def in_settings(home: Path, hidden: Mapping[str, Iterable[str]]) -> Iterator[Hint]:
+def in_settings(home: Path, hidden: Mapping[str, Iterable[str]], unread: Container[str] = ()) -> Iterator[Hint]:
     """Those in the settings files of a home and of its profiles.
 
     Args:
         hidden: keys by member whose values were taken out as secrets.
+        unread: members whose hints are known.
     """
     profiles = sorted(path for path in (home / "profiles").glob("*") if path.is_dir() and not path.is_symlink())
     for root in (home, *profiles):
         for name in FILES:
             file = root / name
-            if not file.is_file() or file.is_symlink() or file.stat().st_size > _MAX_BYTES:
-                continue
             member = f"{HOME_ROOT}/{file.relative_to(home).as_posix()}"
+            if member in unread or not file.is_file() or file.is_symlink() or file.stat().st_size > _MAX_BYTES:
+                continue
             taken = {*hidden.get(member, ())}
             for key, value in values_of(file).items():
                 if is_absolute(value) and key not in taken:

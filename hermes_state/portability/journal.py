@@ -25,7 +25,6 @@ from hermes_state.atomic import whole_file
 from hermes_state.errors import FormatError
 
 NAME = "journal.json"
-SUFFIX = ".restore"
 VERSION = 1
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_state.errors import InvalidValue
+from hermes_state.portability.interrupted import refuse_interrupted
 from hermes_state.portability.joining import Joined, Joining
-from hermes_state.portability.recover import recover, refuse_interrupted
+from hermes_state.portability.recover import recover
 from hermes_state.portability.restore import Asked, Restoring, full_disk_told
 from hermes_state.portability.swap import throw_away
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from hermes_state.atomic import short_name
 from hermes_state.errors import HomeInUse
 from hermes_state.portability import swap
-from hermes_state.portability.journal import SUFFIX, Journal, State
+from hermes_state.portability.interrupted import LOCK, stages_of
+from hermes_state.portability.journal import Journal, State
 from hermes_state.portability.placing import place_external
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-LOCK = "lock"
+    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,43 +32,6 @@ class Recovered:
     archive: str
     is_new: bool
     kept: Path | None = None
-
-
-def stages_of(home: Path) -> list[Path]:
-    """The stages of restores into a home, running or interrupted."""
-    real = Path(os.path.realpath(home))
-    return [
-        path
-        for folder in (real.parent, real)
-        if folder.is_dir()
-        for path in sorted(folder.iterdir())
-        if path.name.startswith(f".{short_name(real.name)}.") and path.name.endswith(SUFFIX) and _is_stage(path)
-    ]
-
-
-def _is_stage(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and ((path / LOCK).exists() or not any(path.iterdir()))
-
-
-def refuse_interrupted(home: Path) -> None:
-    """Refuse to read or write a home that may be of two minds.
-
-    Raises:
-        HomeInUse: a restore was cut off while parts of it were being put in place, or is at work.
-    """
-    if is_interrupted(home):
-        raise HomeInUse(
-            f"a restore into {home} is at work or was cut off, so it may be of two minds",
-            hint="wait for it, or finish it: hermes-state restore --recover",
-        )
-
-
-def is_interrupted(home: Path) -> bool:
-    """Whether a restore was cut off while parts of the home were being put in place."""
-    for stage in stages_of(home):
-        if (stage / "journal.json").exists() and Journal.read(stage).state is not State.BUILDING:
-            return True
-    return False
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from hermes_state.errors import InvalidValue, StoreDamaged
 from hermes_state.packing import pack, unpack
 from hermes_state.portability.databases import Copy, Kind
 from hermes_state.portability.derived import SHADOWS
-from hermes_state.portability.secrets import Policy
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.tables import is_virtual, quoted, schema_of, uri
 from hermes_state.redact import Redactor
 

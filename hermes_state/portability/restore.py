@@ -23,7 +23,8 @@ from hermes_state.portability.build import Builder, Built
 from hermes_state.portability.databases import SIDECARS, is_open_elsewhere
 from hermes_state.portability.external import is_forbidden
 from hermes_state.portability.format import HOME_ROOT
-from hermes_state.portability.journal import SUFFIX, Journal, State
+from hermes_state.portability.interrupted import SUFFIX
+from hermes_state.portability.journal import Journal, State
 from hermes_state.portability.opening import Source, open_any
 from hermes_state.portability.ownership import Holder, can_tell, holders
 from hermes_state.portability.placing import place_external

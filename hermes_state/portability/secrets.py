@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hermes_state.portability.patterns import Pattern
@@ -48,14 +47,6 @@ _SECRET_NAME = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # A setting in a `.env`: what stands before the value, and the value with its quotes.
 _ASSIGNMENT = re.compile(r"^(\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=[ \t]*)(\S.*?)([ \t]*)$", re.MULTILINE)
-
-
-class Policy(StrEnum):
-    """What a backup does with secrets."""
-
-    INCLUDE = "include"
-    EXCLUDE = "exclude"
-    REDACT = "redact"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,10 +11,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -58,6 +54,9 @@ def values(document: str) -> list[Value]:
     Raises:
         ValueError: it is neither.
     """
+    from ruamel.yaml import YAML  # 15 ms; most backups find their settings as they were
+    from ruamel.yaml.error import YAMLError
+
     yaml = YAML(typ="rt", pure=True)
     try:
         roots = list(yaml.compose_all(document))
@@ -70,6 +69,8 @@ def values(document: str) -> list[Value]:
 
 
 def _scalars(node: Any, key: str, depth: int) -> Iterator[Value]:
+    from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
     if depth > _MAX_DEPTH:
         return
     if isinstance(node, ScalarNode):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from hermes_state.atomic import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 SUFFIX = ".partial"
 _LOCK = "lock"
@@ -30,7 +30,7 @@ def staging(folder: Path, name: str) -> Iterator[Path]:
     clear(folder, name)
     made = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=SUFFIX, dir=folder))
     try:
-        with FileLock(made / _LOCK):
+        with _held(made / _LOCK):
             yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
@@ -44,12 +44,50 @@ def clear(folder: Path, name: str) -> None:
         if not (left / _LOCK).exists():
             _clear_unlocked(left)
             continue
-        lock = FileLock(left / _LOCK, timeout=0)
-        try:
-            with lock:
+        with _held(left / _LOCK) as is_held:
+            if is_held:  # else its process lives
                 shutil.rmtree(left, ignore_errors=True)
-        except Timeout:  # its process lives
-            continue
+
+
+if sys.platform == "win32":
+
+    def _held(path: Path) -> AbstractContextManager[bool]:
+        return _held_anywhere(path)
+
+else:
+    import fcntl
+
+    @contextmanager
+    def _held(path: Path) -> Iterator[bool]:
+        """Hold a lock file as `filelock` does, whose import alone takes 15 ms. Yields whether it could be had."""
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        except OSError:  # a file system without such locks
+            with _held_anywhere(path) as is_held:
+                yield is_held
+        else:
+            yield True
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _held_anywhere(path: Path) -> Iterator[bool]:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 def _clear_unlocked(left: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from hermes_state.errors import InvalidValue
-from hermes_state.portability import crypt, headers, names
+from hermes_state.portability import headers, names
 from hermes_state.portability.appearing import appearing
 from hermes_state.portability.compression import Compressor
 from hermes_state.portability.digests import Lane, Tally, digest_of
@@ -34,6 +34,8 @@ from hermes_state.portability.places import Places
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from hermes_state.portability import crypt
 
 # [bytes] read from a file at a time.
 _PIECE = 1024 * 1024
@@ -133,6 +135,8 @@ def _fill(writer: _Writer, entries: Iterable[Entry]) -> Tally:
 @contextmanager
 def _encrypted(file: BinaryIO, lock: crypt.Lock | None) -> Iterator[tuple[Callable[[bytes], object], crypt.Keys]]:
     """Where to write, and the keys to read it back."""
+    from hermes_state.portability import crypt  # a repository needs none of it
+
     if lock is None:
         yield file.write, crypt.Keys()
         return

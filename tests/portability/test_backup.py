@@ -17,8 +17,8 @@ from hermes_state.errors import Conflict, DiskFull, HermesStateError, InvalidVal
 from hermes_state.portability import databases, steady
 from hermes_state.portability.backup import BackupReport, Wanted, backup
 from hermes_state.portability.opening import open_any
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.restore import Asked, restore
-from hermes_state.portability.secrets import Policy
 from hermes_state.portability.staging import staging
 
 if TYPE_CHECKING:

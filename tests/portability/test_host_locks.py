@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from homes import make_home
 
+from hermes_state.portability import apart
 from hermes_state.portability.backup import backup
 from hermes_state.portability.packs.pack import Wanted, pack
 
@@ -46,7 +47,7 @@ def do(what):
     from hermes_state.portability.packs.pack import Wanted as Chosen, pack
     from hermes_state.portability.packs.unpack import unpack
     from hermes_state.portability.restore import plan, restore
-    from hermes_state.portability.secrets import Policy
+    from hermes_state.portability.policy import Policy
     if what == "backup":
         backup(home, folder / "h.tar.zst")
     elif what == "redacted backup":
@@ -158,3 +159,9 @@ def test_what_the_backup_of_an_agent_holds(agent: Agent, tmp_path: Path) -> None
     notes.close()
     assert (out / "home/damaged.db").read_bytes() == (agent.home / "damaged.db").read_bytes()
     assert Path(out / "home/state.db").stat().st_size > 0
+
+
+def test_a_file_that_went_meanwhile(tmp_path: Path) -> None:
+    """Another process that looks for it says so as this one would: it is no failure of a backup."""
+    with pytest.raises(FileNotFoundError):
+        apart.is_database(str(tmp_path / "gone"))

@@ -15,8 +15,8 @@ from hermes_state import SessionDB
 from hermes_state.check import check
 from hermes_state.errors import ArchiveDamaged, InvalidValue
 from hermes_state.portability.backup import backup
+from hermes_state.portability.interrupted import stages_of
 from hermes_state.portability.merge import merge
-from hermes_state.portability.recover import stages_of
 from hermes_state.schema import memories, memory_events, memory_tags
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from hermes_state.errors import ArchiveForeign, InvalidValue, NotFound, SessionN
 from hermes_state.portability.backup import backup
 from hermes_state.portability.packs.pack import Wanted, pack
 from hermes_state.portability.packs.unpack import unpack
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.restore import restore
-from hermes_state.portability.secrets import Policy
 from hermes_state.portability.verify import Verdict, verify
 from hermes_state.schema import memories, memory_events, memory_tags
 from hermes_state.transfer import dump

@@ -14,8 +14,8 @@ from sqlalchemy import insert
 from hermes_state import SessionDB, memory_index
 from hermes_state.check import check
 from hermes_state.portability.backup import BackupReport, Wanted, backup
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.restore import restore
-from hermes_state.portability.secrets import Policy
 from hermes_state.schema import memories
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from homes import make_home
 
 from hermes_state.portability import hints
 from hermes_state.portability.backup import Wanted, backup
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.restore import plan, restore
-from hermes_state.portability.secrets import Policy
 
 
 @pytest.fixture

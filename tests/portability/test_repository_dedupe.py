@@ -24,12 +24,12 @@ from hermes_state.errors import StoreDamaged
 from hermes_state.portability import backup as reading
 from hermes_state.portability import collect, databases
 from hermes_state.portability.backup import Wanted
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.reader import open_archive
 from hermes_state.portability.repository import parent, snapshots
 from hermes_state.portability.repository.backup import back_up
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.restore import restore
-from hermes_state.portability.secrets import Policy
 from hermes_state.portability.steady import Steady
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from hermes_state.errors import (
     StoreDamaged,
 )
 from hermes_state.portability.backup import Wanted, backup
-from hermes_state.portability.recover import stages_of
+from hermes_state.portability.interrupted import stages_of
 from hermes_state.portability.restore import Asked, plan, restore
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ import pytest
 from homes import look, make_home
 
 from hermes_state.portability.backup import backup
-from hermes_state.portability.recover import recover, stages_of
+from hermes_state.portability.interrupted import stages_of
+from hermes_state.portability.recover import recover
 from hermes_state.portability.restore import Asked, restore
 
 if TYPE_CHECKING:

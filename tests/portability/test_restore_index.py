@@ -17,7 +17,8 @@ from hermes_state import SessionDB, index_build
 from hermes_state.check import check
 from hermes_state.portability import prepare
 from hermes_state.portability.backup import Wanted, backup
-from hermes_state.portability.recover import recover, stages_of
+from hermes_state.portability.interrupted import stages_of
+from hermes_state.portability.recover import recover
 from hermes_state.portability.restore import Asked, plan, restore
 
 if TYPE_CHECKING:

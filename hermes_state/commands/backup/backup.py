@@ -165,7 +165,7 @@ class _Place:
 
 def _wanted(invocation: Invocation, chosen: dict[str, Any]) -> Wanted:
     from hermes_state.portability.backup import Wanted
-    from hermes_state.portability.secrets import Policy
+    from hermes_state.portability.policy import Policy
 
     if chosen["no_secrets"] and chosen["secrets"] not in (None, "exclude"):
         raise click.UsageError(f"--no-secrets and --secrets {chosen['secrets']} contradict each other")

@@ -83,7 +83,7 @@ def _of_home(before: Side, home: Path, folder: Path) -> list[Change]:
 def _wanted(manifest: Manifest | None) -> Wanted:
     """What the archive took, so that the home is read in the same way."""
     from hermes_state.portability.backup import Wanted
-    from hermes_state.portability.secrets import Policy
+    from hermes_state.portability.policy import Policy
 
     facts = manifest.facts if manifest is not None else {}
     databases = [item for item in _mapping(facts.get("databases")).values() if isinstance(item, dict)]

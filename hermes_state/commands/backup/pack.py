@@ -111,7 +111,7 @@ def _wanted(
 ) -> Wanted:
     from hermes_state.portability.format import PACK_ROOTS
     from hermes_state.portability.packs.pack import Wanted
-    from hermes_state.portability.secrets import Policy
+    from hermes_state.portability.policy import Policy
 
     ids: tuple[str, ...] = ()
     if refs:

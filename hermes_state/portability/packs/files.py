@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from hermes_state.portability import apart
 from hermes_state.portability.collect import collect
 from hermes_state.portability.format import CONFIG, MEMORIES, SKILLS, Entry, Kind
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.rules import Rules
-from hermes_state.portability.secrets import Policy, is_secret_file, redact_file
+from hermes_state.portability.secrets import is_secret_file, redact_file
 from hermes_state.portability.steady import open_steady
 
 if TYPE_CHECKING:

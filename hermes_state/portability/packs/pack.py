@@ -21,12 +21,12 @@ from hermes_state.portability.format import (
     Entry,
     Kind,
 )
+from hermes_state.portability.interrupted import refuse_interrupted
 from hermes_state.portability.manifest import Manifest, Report
 from hermes_state.portability.packs.files import Files
 from hermes_state.portability.packs.lineage import with_lineage
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.progress import Step
-from hermes_state.portability.recover import refuse_interrupted
-from hermes_state.portability.secrets import Policy
 from hermes_state.portability.staging import staging
 from hermes_state.portability.writer import Options, Written, write_archive
 from hermes_state.redact import Redactor

@@ -13,12 +13,12 @@ from hermes_state.home import STORE_NAME
 from hermes_state.portability import names, target
 from hermes_state.portability.build import write_file
 from hermes_state.portability.format import PACK_FORMAT, SKILLS, Kind
+from hermes_state.portability.interrupted import refuse_interrupted
 from hermes_state.portability.joining import Difference, Joined, Joining
 from hermes_state.portability.packs.files import PLACES
 from hermes_state.portability.packs.pack import MEMORIES_FILE, SESSIONS_FILE
 from hermes_state.portability.progress import Step
 from hermes_state.portability.reader import open_archive
-from hermes_state.portability.recover import refuse_interrupted
 from hermes_state.portability.restore import full_disk_told
 from hermes_state.portability.staging import staging
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 from hermes_state.errors import ArchiveDamaged, HermesStateError
 from hermes_state.portability import manifest
 from hermes_state.portability.format import MANIFEST
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.repository import snapshots
 from hermes_state.portability.repository.members import chunks_in, name_in, parsed, seen_end
-from hermes_state.portability.secrets import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
