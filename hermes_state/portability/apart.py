@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_state import errors
-from hermes_state.portability.databases import MAGIC, Copy, Kind, copy
+from hermes_state.portability.databases import MAGIC, Copy, Kind, Part, copy, remove
 from hermes_state.portability.derived import from_dict
 from hermes_state.portability.ownership import own_files
 
@@ -72,6 +72,27 @@ def copied(
     return copy(source, target, keep_indexes=keep_indexes, remembered=remembered, beside=beside)
 
 
+def refreshed(
+    source: Path,
+    target: Path,
+    remembered: Path,
+    take: Callable[[int, Sequence[int]], bool],
+    held: AbstractSet[tuple[int, int]] | None = None,
+) -> Copy | None:
+    """As `partial.refresh`; in a child where this process has the database open."""
+    if not is_held(source, held):
+        from hermes_state.portability.partial import refresh
+
+        return refresh(source, target, remembered, take)
+    paths = {"source": str(source), "target": str(target), "remembered": str(remembered)}
+    found = _ask({**paths, "is_part": True})
+    made = None if found is None else _copy_of(found, target)
+    if made is not None and made.part is not None and take(made.part.page_size, made.part.pages):
+        return made
+    remove(target)
+    return None
+
+
 def raw_copy(source: Path, target: Path) -> None:
     """Copy a file that this process has open, byte for byte."""
     _is_so(_COPY, source, target)
@@ -87,10 +108,14 @@ def are_equal(one: Path, other: Path) -> bool:
 def copy_apart(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None = None) -> Copy:
     """As `databases.copy`, in a child."""
     paths = {"source": str(source), "target": str(target), "remembered": str(remembered or "")}
-    found = _ask({**paths, "keep_indexes": keep_indexes})
+    return _copy_of(_ask({**paths, "keep_indexes": keep_indexes}), target)
+
+
+def _copy_of(found: Mapping[str, Any], target: Path) -> Copy:
     indexes = tuple(from_dict(index) for index in found["indexes"])
-    left_out = tuple(found["left_out"])
-    return Copy(**{**found, "path": target, "kind": Kind(found["kind"]), "left_out": left_out, "indexes": indexes})
+    part = None if found["part"] is None else Part(*found["part"])
+    made = {"kind": Kind(found["kind"]), "left_out": tuple(found["left_out"]), "indexes": indexes, "part": part}
+    return Copy(**{**found, "path": target, **made})
 
 
 def _run(arguments: Sequence[str | Path], asked: str = "") -> subprocess.CompletedProcess[str]:
@@ -137,12 +162,16 @@ def serve() -> None:
 
 
 def _answer(question: Mapping[str, Any]) -> Any:
-    source, target, remembered = (question[name] for name in ("source", "target", "remembered"))
-    made = copy(
-        Path(source),
-        Path(target),
-        keep_indexes=question["keep_indexes"],
-        remembered=Path(remembered) if remembered else None,
-    )
+    source, target = Path(question["source"]), Path(question["target"])
+    remembered = Path(question["remembered"]) if question["remembered"] else None
+    made: Copy | None
+    if question.get("is_part") and remembered is not None:
+        from hermes_state.portability.partial import refresh
+
+        made = refresh(source, target, remembered)
+    else:
+        made = copy(source, target, keep_indexes=question["keep_indexes"], remembered=remembered)
+    if made is None:
+        return None
     indexes = [index.as_dict() for index in made.indexes]
     return {**asdict(made), "path": str(made.path), "kind": made.kind.value, "indexes": indexes}

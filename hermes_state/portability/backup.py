@@ -27,7 +27,7 @@ from hermes_state.portability.steady import open_steady
 from hermes_state.portability.writer import Options, Written, write_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hermes_state.portability.redacting import Redaction
     from hermes_state.portability.secrets import Redacted
@@ -152,6 +152,9 @@ class Kept(Protocol):
     def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
 
+    def is_whole(self, name: str) -> bool:
+        """Whether it has all of a sound database, which need not be read again."""
+
     def numbering(self, name: str) -> bytes:
         """What a copy of a database left for the next one; see `databases.copy`."""
 
@@ -166,6 +169,8 @@ class HomeReading:
 
     Attributes:
         take: gets the name and the copy of a database that goes in as it is, while SQLite checks it; not of all.
+        take_part: the same, of a copy that holds only what changed since the last: its name, path, bytes of a page, and
+            which pages are there. Returns whether the other pages can be had from the last copy.
     """
 
     def __init__(
@@ -179,6 +184,7 @@ class HomeReading:
     ) -> None:
         self.kept = kept
         self.take: Callable[[str, Path], None] | None = None
+        self.take_part: Callable[[str, Path, int, Sequence[int]], bool] | None = None
         self.described: dict[str, dict[str, Any]] = {}
         self.unread: set[str] = set()
         self.home, self.stage, self.wanted, self.progress, self.target = home.resolve(), stage, wanted, progress, target
@@ -309,7 +315,12 @@ class HomeReading:
             return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
         self.numberings[name] = remembered = target.with_suffix(".numbering")
         remembered.write_bytes(self.kept.numbering(name))
-        beside = partial(self.take, name) if self.take and self.wanted.secrets is Policy.INCLUDE else None
+        is_taken = self.wanted.secrets is Policy.INCLUDE  # else the copy is changed before it goes in
+        if is_taken and not keep_indexes and self.take_part and self.kept.is_whole(name):
+            made = apart.refreshed(source, target, remembered, partial(self.take_part, name, target), held)
+            if made is not None:
+                return made
+        beside = partial(self.take, name) if self.take and is_taken else None
         return apart.copied(source, target, keep_indexes=keep_indexes, remembered=remembered, beside=beside, held=held)
 
     # --- what is said of it -------------------------------------------------------------------------------------
@@ -347,7 +358,7 @@ class HomeReading:
         found += [hint for hint in known if hint.path in self.unread]
         for name, copy in self.copies.items():
             if not copy.damage:
-                found += hints.in_database(copy.path, name)
+                found += hints.in_copy(copy, name)
         return {"relocation": [hint.as_json() for hint in found[: hints.MAX_HINTS]]} if found else {}
 
     # --- what goes in -------------------------------------------------------------------------------------------

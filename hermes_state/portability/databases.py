@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from hermes_state.engine.copying import copy_database
 from hermes_state.engine.driver import newest_driver
@@ -24,13 +24,14 @@ from hermes_state.portability.pages.errors import Unfit
 from hermes_state.portability.tables import Entry, SchemaChanged, copy_tables, is_virtual, quoted, schema_of, uri
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
 MAGIC = b"SQLite format 3\0"
 SIDECARS = ("-wal", "-shm", "-journal")
 # How long a copy waits for a database in rollback mode whose writer is inside a commit.
-_BUSY_MS = 10_000
+BUSY_MS = 10_000
 # How often a copy begins again because the schema changed under it.
 _TRIES = 3
 # Full-text indexes of our own: each is built anew where it is missing, by whoever asks it first at the latest.
@@ -45,12 +46,29 @@ _FORGET_OUR_INDEX = {
 LEFT_OUT, KEPT = "left-out", "kept"
 
 
+Index = DerivedIndex | PlainIndex
+
+
 class Kind(StrEnum):
     """Whose database it is."""
 
     OURS = "hermes-state"
     HERMES = "hermes"
     OTHER = "sqlite"
+
+
+class Part(NamedTuple):
+    """What a copy has that holds no more than what changed since an earlier one; see `partial`.
+
+    Attributes:
+        page_size: bytes of a page.
+        pages: the numbers of the pages that are there, in order.
+        paths: the absolute paths in it that `hints` tells: column and path.
+    """
+
+    page_size: int
+    pages: Sequence[int]
+    paths: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +82,7 @@ class Copy:
         left_out: the indexes that were left out.
         indexes: of those, the ones that need a description to be built again.
         damage: what SQLite says is wrong with the copy; "" when it is sound.
+        part: which pages of it are there, where it is no whole one.
     """
 
     path: Path
@@ -71,8 +90,9 @@ class Copy:
     schema: str
     rows: dict[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
-    indexes: tuple[DerivedIndex | PlainIndex, ...] = ()
+    indexes: tuple[Index, ...] = ()
     damage: str = ""
+    part: Part | None = None
 
 
 def begins_as_database(path: str | Path) -> bool:
@@ -94,7 +114,7 @@ def reading(path: Path, *, immutable: bool = False) -> Iterator[Any]:
     address = uri(path, "ro") + ("&immutable=1" if immutable else "")
     module = newest_driver().module
     with translated(path), closing(module.connect(address, uri=True, isolation_level=None)) as connection:
-        connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")
         yield connection
 
 
@@ -158,23 +178,29 @@ def remove(database: Path) -> None:
         database.with_name(name).unlink(missing_ok=True)
 
 
-def _copy(
-    source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None
-) -> tuple[Kind, list[DerivedIndex | PlainIndex]]:
-    with _snapshot(source) as connection:
+def _copy(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None) -> tuple[Kind, list[Index]]:
+    with at_rest(source) as connection:
         schema = schema_of(connection)
         kind = kind_of(schema)
-        indexes = [] if keep_indexes else _left_out(connection, kind, schema)
+        indexes = [] if keep_indexes else derived_of(connection, kind, schema)
         if not indexes:
             copy_database(connection, target, newest_driver().module)
     if indexes:
-        texts = [index for index in indexes if isinstance(index, DerivedIndex)]
-        without = {index.name for index in indexes} | {name for index in texts for name in shadows_of(index.name)}
-        triggers = {entry.name for entry in schema for index in texts if entry.sql in index.triggers}
-        after = _FORGET_OUR_INDEX if kind is Kind.OURS else {}
         with translated(source):
-            _copy_without(source, target, schema, without | triggers, after, remembered)
+            _copy_without(source, target, schema, names_of(schema, indexes), afterwards_of(kind), remembered)
     return kind, indexes
+
+
+def names_of(schema: Sequence[Entry], indexes: Sequence[Index]) -> set[str]:
+    """What goes with indexes that are left out: their names, those of their tables, and of their triggers."""
+    texts = [index for index in indexes if isinstance(index, DerivedIndex)]
+    names = {index.name for index in indexes} | {name for index in texts for name in shadows_of(index.name)}
+    return names | {entry.name for entry in schema for index in texts if entry.sql in index.triggers}
+
+
+def afterwards_of(kind: Kind) -> Mapping[str, str]:
+    """Statements that a copy without its indexes needs, by table."""
+    return _FORGET_OUR_INDEX if kind is Kind.OURS else {}
 
 
 def _copy_without(
@@ -187,17 +213,17 @@ def _copy_without(
 ) -> None:
     if remembered is not None:
         try:
-            copy_pages(source, target, schema, without, busy_ms=_BUSY_MS, remembered=remembered, afterwards=afterwards)
+            copy_pages(source, target, schema, without, busy_ms=BUSY_MS, remembered=remembered, afterwards=afterwards)
         except Unfit:  # SQLite then says what is wrong with it, if anything is
             remove(target)
             remembered.write_bytes(b"")
         else:
             return
-    copy_tables(source, target, schema, without, busy_ms=_BUSY_MS, afterwards=afterwards)
+    copy_tables(source, target, schema, without, busy_ms=BUSY_MS, afterwards=afterwards)
 
 
 @contextmanager
-def _snapshot(source: Path) -> Iterator[Any]:
+def at_rest(source: Path) -> Iterator[Any]:
     """A reading connection; where nothing can be made beside the file and no WAL is left, SQLite must be told so."""
     wal = source.with_name(f"{source.name}-wal")
     immutable = not os.access(source.parent, os.W_OK) and not wal.exists()
@@ -231,7 +257,8 @@ def kind_of(schema: list[Entry]) -> Kind:
     return Kind.HERMES if {"sessions", "messages", "schema_version"} <= tables else Kind.OTHER
 
 
-def _left_out(connection: Any, kind: Kind, schema: list[Entry]) -> list[DerivedIndex | PlainIndex]:
+def derived_of(connection: Any, kind: Kind, schema: list[Entry]) -> list[Index]:
+    """The indexes of a database that can be built again, and so stay behind."""
     if kind is Kind.OURS:
         known = {row[1] for row in connection.execute("PRAGMA table_info(store_state)")}
         if not {"indexed_through", "segmentation", "rebuild_from"} <= known:
@@ -267,41 +294,49 @@ def _opens(connection: Any, index: DerivedIndex) -> bool:
 # --- what a copy is -----------------------------------------------------------------------------------------------
 
 
-def _described(target: Path, kind: Kind, indexes: list[DerivedIndex | PlainIndex]) -> Copy:
+def _described(target: Path, kind: Kind, indexes: list[Index]) -> Copy:
     """Prove the copy, and say what it holds."""
     with reading(target, immutable=True) as connection:
-        return Copy(
-            path=target,
-            kind=kind,
-            schema=_version(connection, kind),
-            rows=_counts(connection, kind),
-            left_out=tuple(index.name for index in indexes),
-            indexes=tuple(index for index in indexes if index.name not in _OUR_INDEXES),
-            damage=check(connection),
-        )
+        return described(connection, target, kind, indexes, check(connection))
 
 
-def _described_beside(
-    target: Path, kind: Kind, indexes: list[DerivedIndex | PlainIndex], beside: Callable[[Path], object]
-) -> Copy:
+def described(connection: Any, target: Path, kind: Kind, indexes: Sequence[Index], damage: str) -> Copy:
+    """What a copy holds, read from it or from what it is a copy of."""
+    return Copy(
+        path=target,
+        kind=kind,
+        schema=_version(connection, kind),
+        rows=_counts(connection, kind),
+        left_out=tuple(index.name for index in indexes),
+        indexes=tuple(index for index in indexes if index.name not in _OUR_INDEXES),
+        damage=damage,
+    )
+
+
+def _described_beside(target: Path, kind: Kind, indexes: list[Index], beside: Callable[[Path], object]) -> Copy:
     with ThreadPoolExecutor(1, "check") as pool:
-        described = pool.submit(_described, target, kind, indexes)
+        proven = pool.submit(_described, target, kind, indexes)
         beside(target)
-        return described.result()
+        return proven.result()
 
 
-def check(connection: Any) -> str:
+def check(connection: Any, without: AbstractSet[str] | None = None) -> str:
     """What SQLite finds wrong with a database; "" when nothing is.
+
+    Args:
+        without: tables that are not looked at; indexes of the others are then not compared with their rows.
 
     Full-text indexes are left to their programs: they are derived, to read one against its rows takes longer than all
     else, and a newer SQLite than the one that wrote it calls some differences of tokenizers `malformed`.
     """
     try:
         schema = schema_of(connection)
-        if not any(is_virtual(entry) for entry in schema):
+        if without is None and not any(is_virtual(entry) for entry in schema):
             return _findings(connection, "PRAGMA integrity_check(5)")
+        pragma = "integrity_check" if without is None else "quick_check"
         tables = [entry.name for entry in schema if entry.type == "table" and not is_virtual(entry)]
-        found = (_findings(connection, f"PRAGMA integrity_check({quoted(name)})") for name in tables)
+        chosen = [name for name in tables if name not in (without or ())]
+        found = (_findings(connection, f"PRAGMA {pragma}({quoted(name)})") for name in chosen)
         return "; ".join(filter(None, found))
     except UnicodeDecodeError as error:
         return _in_words(error)

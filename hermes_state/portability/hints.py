@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from hermes_state.portability.databases import kind_of, reading
+from hermes_state.portability.databases import reading
 from hermes_state.portability.format import HOME_ROOT
 from hermes_state.portability.relocate import COLUMNS, FILES, Moved, has_column, is_absolute
 from hermes_state.portability.settings import values_of
-from hermes_state.portability.tables import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
+    from hermes_state.portability.databases import Copy, Kind
     from hermes_state.portability.relocate import Map
 
 # Listed in a manifest; a store with more working folders than this has no use for a list of them.
@@ -74,16 +74,27 @@ def in_settings(home: Path, hidden: Mapping[str, Iterable[str]], unread: Contain
                     yield Hint(path=member, key=key, value=value)
 
 
-def in_database(copy: Path, member: str) -> Iterator[Hint]:
+def in_copy(copy: Copy, member: str) -> Iterator[Hint]:
     """Those in the columns of a store that hold paths, each once."""
-    with reading(copy, immutable=True) as connection:
-        for table, column in COLUMNS[kind_of(schema_of(connection))]:
-            if not has_column(connection, table, column):
-                continue
-            query = f"SELECT DISTINCT {column} FROM {table} WHERE {column} <> '' ORDER BY 1 LIMIT {MAX_HINTS}"  # noqa: S608
-            for (value,) in connection.execute(query).fetchall():
-                if isinstance(value, str) and is_absolute(value):
-                    yield Hint(path=member, key=f"{table}.{column}", value=value)
+    if copy.part is not None:
+        paths = copy.part.paths
+    else:
+        with reading(copy.path, immutable=True) as connection:
+            paths = paths_in(connection, copy.kind)
+    for key, value in paths:
+        yield Hint(path=member, key=key, value=value)
+
+
+def paths_in(connection: Any, kind: Kind) -> list[tuple[str, str]]:
+    """The absolute paths in a store: column and path."""
+    found = []
+    for table, column in COLUMNS[kind]:
+        if not has_column(connection, table, column):
+            continue
+        query = f"SELECT DISTINCT {column} FROM {table} WHERE {column} <> '' ORDER BY 1 LIMIT {MAX_HINTS}"  # noqa: S608
+        values = [value for (value,) in connection.execute(query).fetchall()]
+        found += [(f"{table}.{column}", value) for value in values if isinstance(value, str) and is_absolute(value)]
+    return found
 
 
 def of_manifest(facts: Mapping[str, Any]) -> list[Hint]:

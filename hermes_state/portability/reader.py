@@ -80,6 +80,7 @@ def open_archive(
             stored = stack.enter_context(open_snapshot(*located))
             ahead = frames.Ahead(stored.blocks())
             archive = Archive(path, stored.size, stored.position, ahead, limits, on_finding)
+            archive.named = stored.snapshot.whole
             head = FRAME_HEAD
         else:
             file, plain, head = _opened(stack, path, keys or crypt.Keys())
@@ -149,12 +150,14 @@ class Archive:
         path, size: the file and its bytes; of a snapshot, those of its repository.
         encrypted: whether age is around it.
         manifest: from the start on.
+        named: of a snapshot, what its file says `whole` is, which whoever gives its members compares.
         report, whole: once all members were read.
         tally: members and bytes so far.
         on_digest: gets every member and its digest once it was read; they are proven when the members have ended.
     """
 
     encrypted = False
+    named = ""
     on_digest: Callable[[Entry, str], None] | None = None
 
     def __init__(
@@ -341,7 +344,7 @@ class Archive:
         if headers.read(self._pieces.take) is not None:
             raise ArchiveDamaged("a member follows the digests", code="trailing")
         self._pieces.end()
-        self.whole = self.tally.whole
+        self.whole = self.named or self.tally.whole
 
 
 def _may_be_manifest(block: bytes) -> bool:

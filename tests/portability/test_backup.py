@@ -126,7 +126,7 @@ def test_a_damaged_database_goes_in_as_it_is(tmp_path: Path) -> None:
 def test_a_database_that_can_not_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that stays locked is named, and the backup says that it is partial."""
     home = make_home(tmp_path / "home")
-    monkeypatch.setattr(databases, "_BUSY_MS", 50)
+    monkeypatch.setattr(databases, "BUSY_MS", 50)
     script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
     script += "db.execute('CREATE TABLE t (x)'); db.execute('BEGIN EXCLUSIVE'); print('held', flush=True); input()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

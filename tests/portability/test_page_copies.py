@@ -210,7 +210,7 @@ def test_a_row_changes_its_pages_alone(tmp_path: Path) -> None:
 
 # --- while others write --------------------------------------------------------------------------------------------
 
-_WRITER = """
+WRITER = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
 db.execute("PRAGMA synchronous=OFF")
@@ -231,7 +231,7 @@ while True:
 def test_one_moment_of_a_database_in_use(tmp_path: Path, mode: str) -> None:
     """Large tables are read beside SQLite, small ones through it: all are of the same transaction."""
     source, remembered = make(tmp_path / "a.db", mode=mode), tmp_path / "numbers"
-    writer = subprocess.Popen([sys.executable, "-c", _WRITER, source], stdout=subprocess.PIPE)
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, source], stdout=subprocess.PIPE)
     assert writer.stdout is not None
     with writer.stdout:
         assert writer.stdout.readline()

@@ -215,7 +215,7 @@ def test_a_snapshot_of_a_newer_version(repo: Path) -> None:
     import hashlib
 
     path = kinds_of_files(repo)["snapshot"]
-    raw = path.read_bytes().replace(b'"version": 1', b'"version": 2')
+    raw = path.read_bytes().replace(b'"version": 2', b'"version": 3')
     newer = path.with_name(f"{path.name[:17]}{hashlib.sha256(raw).hexdigest()}.json")
     path.rename(newer)
     newer.write_bytes(raw)

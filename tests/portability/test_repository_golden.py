@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,11 @@ SNAPSHOTS = {
     1: {
         "68c6bb2d9bb88ec7": "1e8cece3cc9875632bf364f58553b69f3dba6050787b7826f070bceb4939d5a8",
         "fe4b21c10b4f8a64": "63f797fa2302d82048857cf1f5252fa8e5d75f1c98b17a4ff42455a389c1159f",
-    }
+    },
+    2: {
+        "542bf7ff596639d7": "0ab359d54261ef05fe2f681a0ba9be090a519158abac308a931680b1bec52bc1",
+        "18661d169bf6ebcf": "fc0242c34d04c932c6cd204ac1789f685ba42c17eec0c34c16d4d5531e6b3e99",
+    },
 }
 
 
@@ -56,6 +62,19 @@ def test_a_repository_of_that_version_reads_the_same(root: Path, version: int, t
     for snapshot, expected in zip(SNAPSHOTS[version], (log, log[:9000] + b"more\n" + log[9000:]), strict=True):
         extract(root / snapshot, "log.txt", tmp_path / snapshot)
         assert (tmp_path / snapshot).read_bytes() == expected
+
+
+def test_a_store_in_it_comes_back(tmp_path: Path) -> None:
+    """Since version 2 a store is kept by its pages, and of the second snapshot only what changed was read."""
+    with tarfile.open(GOLDEN / "repository-2.tar") as tar:
+        tar.extractall(tmp_path, filter="data")
+    for snapshot, last, changed in zip(SNAPSHOTS[2], (300, 320), ("", " later"), strict=True):
+        extract(tmp_path / "repository" / snapshot, "state.db", tmp_path / snapshot)
+        with closing(sqlite3.connect(tmp_path / snapshot)) as db:
+            found = db.execute("SELECT id, content FROM messages ORDER BY id").fetchall()
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert len(found) == found[-1][0] == last
+        assert found[249] == (250, f"upgrade redis to 7.249 升级数据库{changed}")
 
 
 def test_a_repository_of_that_version_is_added_to(root: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hermes_state.errors import ArchiveDamaged
 from hermes_state.portability.digests import record
 from hermes_state.portability.format import Entry, Kind
-from hermes_state.portability.repository.members import Member, line_of, parsed, proof_in
+from hermes_state.portability.repository.members import Member, digest_of, line_of, parsed, proof_in
 
 IDS = st.binary(min_size=32, max_size=32)
 NAMES = st.text(min_size=1) | st.text('ab/. -~"\\\x7f é', min_size=1)
@@ -30,7 +30,7 @@ FILE: dict[str, Any] = {"name": "home/a.md", "kind": "f", "mode": 384, "mtime_ns
 )
 def test_files(name: str, mode: int, mtime_ns: int, size: int, **more: Any) -> None:
     entry = Entry(name=name, mode=mode, mtime_ns=mtime_ns, size=size)
-    digest = more["chunks"][0].hex()
+    digest = digest_of(more["chunks"]) if more["numbering"] else more["chunks"][0].hex()
     member = Member(entry=entry, digest=digest, **more)
     assert parsed(line_of(member).removesuffix(b"\n")) == member
 

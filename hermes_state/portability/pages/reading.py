@@ -14,12 +14,14 @@ import os
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+import xxhash
+
 from hermes_state.portability.pages import log
 from hermes_state.portability.pages.errors import Unfit
 from hermes_state.portability.pages.log import Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -29,6 +31,9 @@ _HEAD_BYTES = 100
 _MODES = {b"\1\1": False, b"\2\2": True}
 # How often a moment is looked for between the commits of a busy writer.
 _TRIES = 200
+# Pages that are read ahead together, and those between two of them that may as well be read.
+_AHEAD, _GAP = 16_384, 8
+_NO_PAGE = 1 << 40
 _BEGIN = "SELECT count(*) FROM sqlite_master"
 
 
@@ -38,15 +43,17 @@ class Pages:
     Args:
         file, wal: descriptors; `wal` is -1 where the file holds everything.
         size: bytes of a page.
-        count: pages of the database.
         newer: where `wal` has newer versions of pages, by number.
+        connection: that holds the moment.
 
     Attributes:
+        count: pages of the database.
         head: the first 100 bytes of the database.
     """
 
-    def __init__(self, file: int, wal: int, size: int, count: int, newer: dict[int, int]) -> None:
-        self.size, self.count = size, count
+    def __init__(self, file: int, wal: int, size: int, newer: dict[int, int], connection: Any) -> None:
+        self.connection = connection
+        self.size, self.count = size, int(connection.execute("PRAGMA page_count").fetchone()[0])
         self._file, self._wal, self._newer = file, wal, newer
         self.head = self.page(1)[:_HEAD_BYTES]
 
@@ -70,15 +77,48 @@ class Pages:
             raise Unfit(f"page {number} is cut off")
         return content
 
+    def prints(self, numbers: Sequence[int], seed: int) -> list[int]:
+        """The fingerprints of pages; of those that are not there, what no page has but by chance.
+
+        Args:
+            numbers: 0 stands for no page, whose fingerprint is 0.
+        """
+        pread, file, size, newer = os.pread, self._file, self.size, self._newer
+        found: list[int] = []
+        try:
+            for start in range(0, len(numbers), _AHEAD):
+                self.expect(filter(None, numbers[start : start + _AHEAD]))
+                found += [
+                    fingerprint(pread(file, size, (n - 1) * size), seed) if n else 0
+                    for n in numbers[start : start + _AHEAD]
+                ]
+            for place, number in enumerate(numbers) if newer else ():
+                if number in newer:
+                    found[place] = fingerprint(pread(self._wal, size, newer[number]), seed)
+        except OSError as error:
+            raise Unfit(f"pages can't be read: {error}") from error
+        return found
+
     def expect(self, numbers: Iterable[int]) -> None:
         """Say which pages will be asked for soon: where nothing is cached, the disk then reads many at a time."""
         if not hasattr(os, "posix_fadvise"):
             return
+        begin = end = 0
         try:
-            for number in numbers:
-                os.posix_fadvise(self._file, (number - 1) * self.size, self.size, os.POSIX_FADV_WILLNEED)
+            for number in (*sorted(numbers), _NO_PAGE):
+                if number > end + _GAP:
+                    if end:
+                        length = (end - begin) * self.size
+                        os.posix_fadvise(self._file, begin * self.size, length, os.POSIX_FADV_WILLNEED)
+                    begin = number - 1
+                end = number
         except OSError as error:
             raise Unfit(f"pages can't be read ahead: {error}") from error
+
+
+def fingerprint(raw: bytes, seed: int) -> int:
+    """XXH3, 64 bits: pages that look the same but are not would be one of 2^64, and nobody knows the seed."""
+    return xxhash.xxh3_64_intdigest(raw, seed)
 
 
 @contextmanager
@@ -99,16 +139,12 @@ def pages_of(source: Path, connect: Callable[[], Any], *others: Any) -> Iterator
         is_log, size = _kind(file)
         if not is_log:
             _begin(connection, *others)
-            yield Pages(file, -1, size, _count(connection), {})
+            yield Pages(file, -1, size, {}, connection)
             return
         wal, index = (_opened(stack, source.with_name(f"{source.name}-{name}")) for name in ("wal", "shm"))
         moment = _moment(index, size, connection, *others)
         newer = {} if moment.is_copied else log.places(wal, moment, size)
-        yield Pages(file, wal, size, _count(connection), newer)
-
-
-def _count(connection: Any) -> int:
-    return int(connection.execute("PRAGMA page_count").fetchone()[0])
+        yield Pages(file, wal, size, newer, connection)
 
 
 def _opened(stack: ExitStack, path: Path) -> int:

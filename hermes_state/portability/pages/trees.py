@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_state.portability.pages.errors import Unfit
 
@@ -30,37 +30,67 @@ _TABLE_HEAD = 35
 _MAX_DEPTH = 20
 
 
-# A page of a tree: its number; its content, of which what is free is zeros; where it names other pages, and which.
-Page = tuple[int, bytes, list[tuple[int, int]]]
+# Where a page names another one, and that one's number.
+Pointer = tuple[int, int]
 
 
-def pages_below(pages: Pages, root: int) -> Iterator[Page]:
+class Page(NamedTuple):
+    """A page of a tree.
+
+    Attributes:
+        raw: as it is.
+        content: the same, of which what is free is zeros.
+        children: where it names pages of the tree.
+        chained: where it names pages on which a long row goes on.
+    """
+
+    raw: bytes
+    content: bytes
+    children: Sequence[Pointer]
+    chained: Sequence[Pointer]
+
+
+def pages_below(pages: Pages, root: int) -> Iterator[tuple[int, Page]]:
     """All pages of a tree, each before those that it names; pages of long rows follow the page with their beginning.
 
     Raises:
         Unfit: it is no sound tree.
     """
-    read, waiting = pages.page, [(root, 0)]
+    waiting = [(root, 0)]
+    while waiting:
+        number, depth = waiting.pop()
+        page = page_of_tree(pages.page(number))
+        waiting += [(child, depth + 1) for _, child in reversed(page.children)]
+        yield number, page
+        for _, first in page.chained:
+            yield from _chain(pages, first)
+        if depth > _MAX_DEPTH:
+            raise Unfit("a tree without end")
+
+
+def page_of_tree(raw: bytes) -> Page:
+    """A page with keys or rows.
+
+    Raises:
+        Unfit: it is none.
+    """
     try:
-        while waiting:
-            number, depth = waiting.pop()
-            raw = read(number)
-            kind, free, cells, begin, _ = _HEAD.unpack_from(raw)
-            if kind in INNER:
-                places = [*_offsets(raw, _INNER_BYTES, cells), _RIGHTMOST]
-                pointers = [(place, _NUMBER.unpack_from(raw, place)[0]) for place in places]
-                waiting += [(child, depth + 1) for _, child in reversed(pointers)]
-                long = _overflows(raw, kind, _offsets(raw, _INNER_BYTES, cells)) if kind == INDEX_INNER else []
-                yield number, _cleaned(raw, free, _INNER_BYTES + 2 * cells, begin), pointers + long
-            else:
-                long = _overflows(raw, kind, _offsets(raw, _LEAF_BYTES, cells))
-                yield number, _cleaned(raw, free, _LEAF_BYTES + 2 * cells, begin), long
-            for _, first in long:
-                yield from _chain(pages, first)
-            if depth > _MAX_DEPTH:
-                raise Unfit("a tree without end")
+        kind, free, cells, begin, _ = _HEAD.unpack_from(raw)
+        if kind not in INNER:
+            long = _overflows(raw, kind, _offsets(raw, _LEAF_BYTES, cells))
+            return Page(raw, _cleaned(raw, free, _LEAF_BYTES + 2 * cells, begin), (), long)
+        offsets = _offsets(raw, _INNER_BYTES, cells)
+        children = [(place, _NUMBER.unpack_from(raw, place)[0]) for place in (*offsets, _RIGHTMOST)]
+        long = _overflows(raw, kind, offsets) if kind == INDEX_INNER else []
+        return Page(raw, _cleaned(raw, free, _INNER_BYTES + 2 * cells, begin), children, long)
     except (IndexError, struct.error) as error:
         raise Unfit(f"a page that names places outside of it: {error}") from error
+
+
+def page_of_chain(raw: bytes) -> Page:
+    """A page on which a row goes on."""
+    following = _NUMBER.unpack_from(raw)[0]
+    return Page(raw, raw, (), [(0, following)] if following else [])
 
 
 def is_inner(pages: Pages, root: int) -> bool:
@@ -114,14 +144,13 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
     raise Unfit("a number that leaves its page")
 
 
-def _chain(pages: Pages, first: int) -> Iterator[Page]:
+def _chain(pages: Pages, first: int) -> Iterator[tuple[int, Page]]:
     """The pages on which a row goes on."""
     number, left = first, pages.count
     while number:
-        raw = pages.page(number)
-        following = _NUMBER.unpack_from(raw)[0]
-        yield number, raw, [(0, following)] if following else []
-        number, left = following, left - 1
+        page = page_of_chain(pages.page(number))
+        yield number, page
+        number, left = page.chained[0][1] if page.chained else 0, left - 1
         if left < 0:
             raise Unfit("a row without end")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import TYPE_CHECKING, BinaryIO
 
-from hermes_state.errors import InvalidValue
+from hermes_state.errors import ArchiveDamaged, InvalidValue
 from hermes_state.portability import staging
 from hermes_state.portability.backup import BackupReport, HomeReading, Wanted, refuse_unfit
 from hermes_state.portability.description import user_name
@@ -31,7 +31,7 @@ from hermes_state.portability.steps import reached
 from hermes_state.portability.writer import Written, fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from hermes_state.errors import HermesStateError
@@ -130,7 +130,7 @@ class _Saving:
     def run(self, started: float, *, is_new: bool, index: Index, failures: list[HermesStateError]) -> Saved:
         """All of it."""
         with self.listing:
-            self.reading.take = self._take
+            self.reading.take, self.reading.take_part = self._take, self._take_part
             self.reading.look()
             manifest = self.reading.manifest()
             self._content(manifest)
@@ -169,9 +169,25 @@ class _Saving:
         """A database's content, before its turn comes: SQLite is checking it, and needs only one core."""
         with copy.open("rb") as file:
             content = _Bounded(Entry(name=name, size=copy.stat().st_size), file, self.reading)
-            stored = self.store.put(content.read, self.known.chunks(name))
+            chunks = self.known.chunks(name)
+            stored = self.store.put(content.read, chunks, is_hashed_whole=not self._is_numbered(name))
         if not content.fault:  # else it is read again when its turn comes, and told
             self.taken[name] = stored
+
+    def _take_part(self, name: str, copy: Path, page_size: int, pages: Sequence[int]) -> bool:
+        """The same, of a copy that holds only what changed. False: what did not change can't be read."""
+        try:
+            with copy.open("rb", buffering=0) as file:
+                size = copy.stat().st_size
+                self.taken[name] = self.store.put_part(file, size, self.known.chunks(name), page_size, pages)
+        except ArchiveDamaged:  # then all of it is read, and stored anew
+            return False
+        return True
+
+    def _is_numbered(self, name: str) -> bool:
+        """Whether a copy of a database was made such that the next one needs only what changed."""
+        path = self.reading.numberings.get(name)
+        return path is not None and path.stat().st_size > 0
 
     def _content(self, manifest: Manifest) -> None:
         now = int(time.time()) * 10**9
@@ -198,7 +214,8 @@ class _Saving:
         if entry.name in self.taken and entry.name in self.reading.copies:  # else the copy came to nothing
             return replace(_member(entry, self.taken[entry.name], seen), numbering=self._numbering(entry.name))
         content = _Bounded(entry, entry.opener(), self.reading)
-        stored = self.store.put(content.read, self.known.chunks(entry.name))
+        chunks = self.known.chunks(entry.name)
+        stored = self.store.put(content.read, chunks, is_hashed_whole=not self._is_numbered(entry.name))
         if content.fault:
             self.reading.report.cut_short(entry.name, content.fault)
         is_proof = not content.fault and entry.name not in self.reading.redacted
@@ -206,9 +223,9 @@ class _Saving:
 
     def _numbering(self, name: str) -> tuple[bytes, ...]:
         """The chunks of what a copy of a database left for the next one."""
-        path = self.reading.numberings.get(name)
-        if path is None:
+        if not self._is_numbered(name):
             return ()
+        path = self.reading.numberings[name]
         with path.open("rb") as file:
             return self.store.put_chunks(placed(file.read), self.known.numbering_chunks(name)).chunks
 

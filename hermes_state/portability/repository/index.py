@@ -120,7 +120,19 @@ class Index:
 
     def read_at(self, place: Place) -> bytes:
         """As `read`, of one copy."""
-        return proven(place, self.frame(place), [self.read(base) for base in place.stored.bases])
+        return self._read_with(place, [self.read(base) for base in place.stored.bases])
+
+    def unfold(self, chunk: bytes) -> tuple[bytes, dict[bytes, bytes]]:
+        """As `read`; and the whole chunks by which it is known, itself where it is whole."""
+        place = self.places.get(chunk)
+        if place is None or not place.stored.bases:
+            content = self.read(chunk)
+            return content, {chunk: content}
+        bases = {base: self.read(base) for base in place.stored.bases}
+        return self._read_with(place, [*bases.values()]), bases
+
+    def _read_with(self, place: Place, bases: Sequence[bytes]) -> bytes:
+        return proven(place, self.frame(place), bases)
 
     def frame(self, place: Place) -> bytes:
         """The bytes of a chunk's frame, whatever they are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from binascii import unhexlify
@@ -23,6 +24,7 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 # What follows the name in a line, and the part of all names at which a listing may be cut: each 1,024th.
 _BEFORE_NAME, _AFTER_FILE = b'{"name":"', b'","kind":"f"'
+_DIGEST_NAME = b'"digest":'
 _HEX = re.compile(rb'"([0-9a-f]{64})"')
 _AFTER_NAME, _CUT_BELOW = b'","kind":', 2**32 // 1024
 # A file of one chunk as `line_of` writes it, if its name needs no escapes. Most are so, and JSON takes twice as long.
@@ -39,7 +41,7 @@ class Member:
 
     Attributes:
         entry: what it is; files have no opener.
-        digest: SHA-256 of the content, in hex; as in `digests.sha256`.
+        digest: SHA-256 of the content, in hex, as in `digests.sha256`; of a database with a numbering `digest_of`.
         chunks: names of the content's chunks, in order.
         seen: what the file looked like on the disk; empty where that proves nothing.
         numbering: names of the chunks with the places of a database's pages, see `pages.numbering`.
@@ -51,15 +53,27 @@ class Member:
     seen: tuple[int, ...] = ()
     numbering: tuple[bytes, ...] = ()
 
+    @property
+    def is_hashed_whole(self) -> bool:
+        """Whether the digest is that of the content: a database is not read as a whole when little of it changed."""
+        return not self.numbering
+
+
+def digest_of(chunks: Iterable[bytes]) -> str:
+    """The digest of content that is known by its chunks alone."""
+    return hashlib.sha256(b"".join(chunks)).hexdigest()
+
 
 def line_of(member: Member) -> bytes:
     """A line of a listing, with its end."""
     entry = member.entry
     value: dict[str, Any] = {"name": entry.name, "kind": entry.kind.value, "mode": entry.mode}
-    value |= {"mtime_ns": entry.mtime_ns, "size": entry.length, "digest": member.digest}
+    value |= {"mtime_ns": entry.mtime_ns, "size": entry.length}
+    if not member.numbering:
+        value["digest"] = member.digest
     if entry.target:
         value["target"] = entry.target
-    if len(member.chunks) > 1:
+    if len(member.chunks) > 1 or member.numbering:
         value["chunks"] = [chunk.hex() for chunk in member.chunks]
     if member.numbering:
         value["numbering"] = [chunk.hex() for chunk in member.numbering]
@@ -94,7 +108,9 @@ def name_in(line: bytes) -> str:
 def chunks_in(line: bytes) -> list[bytes]:
     """The names of all chunks in the line of a file; that of the numbering is among them."""
     found = _HEX.findall(line)
-    return [*map(unhexlify, found[1:] or found)]
+    if _DIGEST_NAME in line:
+        found = found[1:] or found
+    return [*map(unhexlify, found)]
 
 
 def proof_in(line: bytes) -> tuple[bytes, int, int]:
@@ -174,9 +190,12 @@ def parsed(line: bytes) -> Member:
             size=_integer(value["size"]),
             target=_text(value.get("target", "")),
         )
-        digest = _digest(value["digest"])
         seen = tuple(map(_integer, value.get("seen", ())))
         numbering = tuple(bytes.fromhex(_digest(chunk)) for chunk in value.get("numbering", ()))
+        if "digest" not in value:
+            chunks = tuple(bytes.fromhex(_digest(chunk)) for chunk in value["chunks"])
+            return Member(entry=entry, digest=digest_of(chunks), chunks=chunks, seen=seen, numbering=numbering)
+        digest = _digest(value["digest"])
         return Member(entry=entry, digest=digest, chunks=_chunks(value, entry, digest), seen=seen, numbering=numbering)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(f"a line is no member: {error!r}") from error

@@ -107,6 +107,15 @@ class Parent:
         """The chunks of a file's content in the snapshot; none: it had no such file."""
         return self.member(name).chunks if name in self._lines else ()
 
+    def is_whole(self, name: str) -> bool:
+        """Whether the repository has all of a sound database, and nobody asked for it to be read again."""
+        return (
+            not self._wanted.reread
+            and name in self._lines
+            and self._is_sound(name)
+            and self._index.has_all(self.member(name).chunks)
+        )
+
     def numbering(self, name: str) -> bytes:
         """Where the pages of a database's copy lay; b"": that is not known."""
         chunks = self.member(name).numbering if name in self._lines else ()

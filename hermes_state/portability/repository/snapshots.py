@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hermes_state.portability.repository.members import Member
 
 FORMAT = "hermes-state-snapshot"
-VERSION = 1
+VERSION = 2
 LATEST = "latest"
 _STAMP = "%Y%m%dT%H%M%SZ"
 _T = TypeVar("_T")
@@ -58,7 +58,7 @@ class Snapshot:
     Attributes:
         created_at: aware, UTC.
         home, host, user: whose home it is of.
-        members, content_bytes, whole: as `writer.Written`.
+        members, content_bytes, whole: as `writer.Written`; but `whole` is made of the digests that the listing has.
         added_bytes: what it took in the repository, of content that was not there before.
         partial: something is missing in it.
         listing: its members.

@@ -7,21 +7,23 @@ import os
 import uuid
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby
 from threading import local
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
 from hermes_state.errors import ArchiveDamaged
 from hermes_state.portability.digests import Lane
 from hermes_state.portability.format import MAX_THREADS
 from hermes_state.portability.repository import frames
-from hermes_state.portability.repository.chunking import Cut, cut
+from hermes_state.portability.repository.chunking import DATABASE_BYTES, Cut, cut
 from hermes_state.portability.repository.frames import MAX_BASES, Encoder, Frame
 from hermes_state.portability.repository.lineup import Lineup, Paired, Piece, Places
+from hermes_state.portability.repository.members import digest_of
 from hermes_state.portability.repository.packs import FULL_BYTES, PackWriter
 from hermes_state.portability.steps import reached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -51,11 +53,12 @@ class StoredContent(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """A chunk that is to be compressed."""
+    """A chunk that is to be compressed; `known` are the contents of the bases, where they were read already."""
 
     id: bytes
     content: bytes
     bases: tuple[bytes, ...]
+    known: tuple[bytes, ...] = ()
 
 
 class ChunkStore:
@@ -94,37 +97,89 @@ class ChunkStore:
         if self._pack is not None:
             self._pack.discard()
 
-    def put(self, read: Callable[[int], bytes], previous: Sequence[bytes] = ()) -> StoredContent:
+    def put(
+        self, read: Callable[[int], bytes], previous: Sequence[bytes] = (), *, is_hashed_whole: bool = True
+    ) -> StoredContent:
         """Store content.
 
         Args:
             read: gives at most so many bytes of it, and none at its end.
             previous: the chunks of its last version.
+            is_hashed_whole: else its digest is `members.digest_of`.
 
         Raises:
             OSError: of `read`, or of the repository.
             ArchiveDamaged: what is written does not come back.
         """
-        return self.put_chunks(cut(read), previous)
+        return self.put_chunks(cut(read), previous, is_hashed_whole=is_hashed_whole)
 
-    def put_chunks(self, content: Cut, previous: Sequence[bytes] = ()) -> StoredContent:
+    def put_chunks(
+        self, content: Cut, previous: Sequence[bytes] = (), *, is_hashed_whole: bool = True
+    ) -> StoredContent:
         """The same, of content that was cut already; no piece may be larger than `chunking.MAX_BYTES`."""
         lineup = Places(previous) if content.is_placed else Lineup(self._sized(previous))
         names: list[bytes] = []
         size = 0
-        for piece in self._hashed(content.chunks):
+        for piece in self._hashed(content.chunks) if is_hashed_whole else content.chunks:
             name = frames.digest(piece)
             names.append(name)
             size += len(piece)
-            is_known = name in self._index or name in self._put
-            if not is_known:
-                self._put.add(name)
-            for paired in lineup.take(Piece(name, len(piece), None if is_known else piece)):
+            for paired in lineup.take(Piece(name, len(piece), piece if self._is_new(name) else None)):
                 self._queue(paired)
         for paired in lineup.end():
             self._queue(paired)
-        digest = self._lane.finish() if len(names) > 1 else (names[0].hex() if names else hashlib.sha256().hexdigest())
+        if not is_hashed_whole:
+            digest = digest_of(names)
+        elif len(names) > 1:
+            digest = self._lane.finish()
+        else:
+            digest = names[0].hex() if names else hashlib.sha256().hexdigest()
         return StoredContent(digest, size, tuple(names))
+
+    def put_part(
+        self, content: BinaryIO, size: int, previous: Sequence[bytes], page_size: int, pages: Iterable[int]
+    ) -> StoredContent:
+        """Store a database of which only some pages are not as in its last version.
+
+        Args:
+            content: has these pages at their places.
+            size: bytes of the whole database.
+            previous: the chunks of the last version.
+            pages: their numbers, in order, from 1 on.
+
+        Raises:
+            OSError, ArchiveDamaged: as `put`; or the last version can't be read.
+        """
+        changes = {
+            place: [*found] for place, found in groupby(pages, lambda page: (page - 1) * page_size // DATABASE_BYTES)
+        }
+        names: list[bytes] = []
+        for place, start in enumerate(range(0, size, DATABASE_BYTES)):
+            length = min(DATABASE_BYTES, size - start)
+            old = previous[place] if place < len(previous) else None
+            changed = changes.get(place, [])
+            if old is not None and not changed and self._index.places[old].stored.size == length:
+                names.append(old)
+                continue
+            before, bases = (b"", {}) if old is None else self._index.unfold(old)
+            made = bytearray(before[:length].ljust(length, b"\0"))
+            for page in changed:
+                content.seek((page - 1) * page_size)
+                at = (page - 1) * page_size - start
+                made[at : at + page_size] = content.read(page_size)
+            piece = bytes(made)
+            name = frames.digest(piece)
+            names.append(name)
+            if self._is_new(name):
+                self._add(_Task(name, piece, (*bases,), (*bases.values(),)))
+        return StoredContent(digest_of(names), size, tuple(names))
+
+    def _is_new(self, name: bytes) -> bool:
+        """Whether a chunk is neither there nor was put; it counts as put from now on."""
+        if name in self._index or name in self._put:
+            return False
+        self._put.add(name)
+        return True
 
     def _sized(self, chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
         """Those chunks that are there, and bytes of their content."""
@@ -153,8 +208,11 @@ class ChunkStore:
 
     def _queue(self, paired: Paired) -> None:
         is_small = len(paired.content) < _LEAST_DIFFERENCE
-        self._batch.append(_Task(paired.id, paired.content, () if is_small else self._bases(paired.old)))
-        self._batch_bytes += len(paired.content)
+        self._add(_Task(paired.id, paired.content, () if is_small else self._bases(paired.old)))
+
+    def _add(self, task: _Task) -> None:
+        self._batch.append(task)
+        self._batch_bytes += len(task.content)
         if self._batch_bytes >= _BATCH_BYTES:
             self._submit()
 
@@ -181,7 +239,7 @@ class ChunkStore:
         encoder: Encoder | None = getattr(self._encoders, "encoder", None)
         if encoder is None:
             encoder = self._encoders.encoder = Encoder(self._level)
-        return [encoder.encode(task.content, self._readable(task.bases)) for task in batch]
+        return [encoder.encode(task.content, task.known or self._readable(task.bases)) for task in batch]
 
     def _readable(self, bases: Sequence[bytes]) -> list[bytes]:
         """The content of bases; none where one is damaged, so that what is new does not suffer from it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from hermes_state.portability.repository import locks, snapshots
 from hermes_state.portability.repository.index import Index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from hermes_state.portability.repository.layout import Repository
@@ -51,13 +52,14 @@ class SnapshotStream:
             ArchiveDamaged: something of it is missing, or not what was stored.
         """
         with tempfile.SpooledTemporaryFile(_SPOOL) as digests:
-            tally = Tally(digests.write)
+            tally, listed = Tally(digests.write), Tally()
             mtime_ns = 0
             for member in snapshots.members(self.snapshot, self._index):
                 mtime_ns = member.entry.mtime_ns
-                yield from self._member(member)
-                tally.add(member.entry, member.digest)
-            if tally.whole != self.snapshot.whole:
+                digest = yield from self._member(member)
+                tally.add(member.entry, digest)
+                listed.add(member.entry, member.digest)
+            if listed.whole != self.snapshot.whole:
                 raise ArchiveDamaged(f"the listing of {self.snapshot.id} is not the one it names", code="listing")
             last = tally.last_line()
             entry = Entry(name=DIGESTS, mode=OWN_MODE, mtime_ns=mtime_ns, size=tally.text_bytes + len(last))
@@ -67,25 +69,30 @@ class SnapshotStream:
                 yield piece
             yield last + bytes(headers.padding(entry.length)) + END_OF_TAR
 
-    def _member(self, member: Member) -> Iterator[bytes]:
+    def _member(self, member: Member) -> Generator[bytes, None, str]:
+        """A member as a tar has it; returns the digest of its content."""
         entry = member.entry
         wrong = _unencodable(entry)
         if wrong is not None:
             raise ArchiveDamaged(f"a member of the snapshot {wrong}", code="name", member=entry.name)
         yield headers.encode(entry)
         if entry.kind is not Kind.FILE:
-            return
+            return member.digest
         left = entry.length
+        whole = None if member.is_hashed_whole else hashlib.sha256()
         for chunk in member.chunks:
             content = self._index.read(chunk)
             left -= len(content)
             if left < 0:
                 break
             self._given += len(content)
+            if whole is not None:
+                whole.update(content)
             yield content
         if left:
             raise ArchiveDamaged("its chunks do not add up to its size", code="listing", member=entry.name)
         yield bytes(headers.padding(entry.length))
+        return member.digest if whole is None else whole.hexdigest()
 
 
 def _unencodable(entry: Entry) -> str | None:

@@ -1,0 +1,184 @@
+"""A second backup copies of a store what changed, and is none the worse for it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import peer_database
+import pytest
+from homes import rows
+from repositories import all_snapshots, assert_sound, contents
+
+from hermes_state.portability import apart
+from hermes_state.portability.backup import Wanted
+from hermes_state.portability.reader import open_archive
+from hermes_state.portability.repository import snapshots
+from hermes_state.portability.repository.backup import back_up
+from hermes_state.portability.repository.index import Index
+from hermes_state.portability.repository.packs import packs_in
+from hermes_state.portability.restore import restore
+from hermes_state.portability.secrets import Policy
+from hermes_state.portability.verify import Verdict, verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """With a store of many pages."""
+    home = tmp_path / "home"
+    home.mkdir()
+    peer_database.make(home / "state.db", messages=3000)
+    return home
+
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """How databases were copied."""
+    found: list[str] = []
+    refreshed, copied = apart.refreshed, apart.copied
+
+    def part(*arguments: Any, **options: Any) -> Any:
+        made = refreshed(*arguments, **options)
+        found.append("refused" if made is None else "part")
+        return made
+
+    def whole(*arguments: Any, **options: Any) -> Any:
+        found.append("whole")
+        return copied(*arguments, **options)
+
+    monkeypatch.setattr(apart, "refreshed", part)
+    monkeypatch.setattr(apart, "copied", whole)
+    return found
+
+
+def write(home: Path, statement: str = "") -> None:
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        db.execute(statement or "UPDATE messages SET content = content || ' 变' WHERE id = 1500")
+        peer_database.add(db, 40, "valkey")
+        db.commit()
+
+
+def assert_comes_back(repo: Path, home: Path, again: Path) -> None:
+    restore(repo / "latest", again)
+    assert rows(again / "state.db") == rows(home / "state.db")
+    assert_sound(repo)
+
+
+def test_what_changed_is_copied(tmp_path: Path, home: Path, ways: list[str]) -> None:
+    repo = tmp_path / "repo"
+    back_up(home, repo)
+    for number in range(4):
+        write(home)
+        write(home, f"DELETE FROM messages WHERE id BETWEEN {number}00 AND {number}20")
+        saved = back_up(home, repo)
+        assert saved.backup.written.size < 40_000
+        with closing(sqlite3.connect(home / "state.db")) as db:
+            said = saved.backup.manifest.facts["databases"]["home/state.db"]["rows"]
+            assert said["messages"] == db.execute("SELECT count(*) FROM messages").fetchone()[0]
+        assert_comes_back(repo, home, tmp_path / f"again-{number}")
+    assert ways == ["whole", "part", "part", "part", "part"]
+
+
+def test_it_is_as_if_copied_whole(tmp_path: Path, home: Path) -> None:
+    """Names of chunks, and the paths that a restore moves."""
+    back_up(home, tmp_path / "repo")
+    write(home)
+    part = back_up(home, tmp_path / "repo")
+    whole = back_up(home, tmp_path / "repo", Wanted(reread=True))
+    facts = [saved.backup.manifest.facts for saved in (part, whole)]
+    assert facts[0]["databases"] == facts[1]["databases"]
+    assert facts[0]["relocation"] == facts[1]["relocation"] != []
+    digests = [contents(tmp_path / "repo" / saved.snapshot.id)["home/state.db"][-1] for saved in (part, whole)]
+    assert digests[0] == digests[1]
+    assert part.snapshot.members == whole.snapshot.members
+
+
+def test_nothing_rests_on_it_for_long(
+    tmp_path: Path, home: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a week, or when the clock went back, a whole copy is made and checked."""
+    now = time.time()
+    for days in (0, 6.9, 7.1, 13, 14.2, 14.3, 13.9):
+        monkeypatch.setattr(time, "time", lambda days=days: now + days * 24 * 3600)
+        write(home)
+        back_up(home, tmp_path / "repo")
+    assert [way for way in ways if way != "refused"] == ["whole", "part", "whole", "part", "whole", "part", "whole"]
+    assert_comes_back(tmp_path / "repo", home, tmp_path / "again")
+
+
+def test_all_is_read_when_asked_for(tmp_path: Path, home: Path, ways: list[str]) -> None:
+    for wanted in (Wanted(), Wanted(reread=True), Wanted(keep_indexes=True), Wanted(secrets=Policy.REDACT)):
+        write(home)
+        back_up(home, tmp_path / "repo", wanted)
+    assert ways == ["whole"] * 4
+
+
+def test_the_program_has_the_store_open(tmp_path: Path, home: Path, ways: list[str]) -> None:
+    """Then a child reads it; the program's locks stay."""
+    back_up(home, tmp_path / "repo")
+    with closing(sqlite3.connect(home / "state.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("UPDATE messages SET content = 'mine' WHERE id = 7")
+        before = rows(home / "state.db")
+        write_elsewhere = sqlite3.connect(home / "state.db", timeout=0)
+        back_up(home, tmp_path / "repo")
+        with closing(write_elsewhere), pytest.raises(sqlite3.OperationalError, match="locked"):
+            write_elsewhere.execute("DELETE FROM messages")
+        db.execute("COMMIT")
+        restore(tmp_path / "repo/latest", tmp_path / "again")
+        assert rows(tmp_path / "again/state.db") == before
+        back_up(home, tmp_path / "repo")
+    assert ways == ["whole", "part", "part"]
+    assert_comes_back(tmp_path / "repo", home, tmp_path / "later")
+
+
+def test_what_did_not_change_is_damaged_in_the_repository(tmp_path: Path, home: Path, ways: list[str]) -> None:
+    """A chunk that is needed for a changed page can't be read: all is read, and stored anew."""
+    repo = tmp_path / "repo"
+    back_up(home, repo)
+    [pack] = packs_in(repo / "packs")
+    content = bytearray(pack.read_bytes())
+    with Index.of(repo / "packs") as index:
+        [snapshot] = all_snapshots(repo)
+        member = next(m for m in snapshots.members(snapshot, index) if m.entry.name == "home/state.db")
+        place = index.places[member.chunks[-1]]
+    content[place.stored.offset + place.stored.stored // 2] ^= 255
+    pack.write_bytes(content)
+    write(home)
+    back_up(home, repo)
+    assert ways == ["whole", "refused", "whole"]
+    restore(repo / "latest", tmp_path / "again")
+    assert rows(tmp_path / "again/state.db") == rows(home / "state.db")
+
+
+def test_the_store_is_damaged(tmp_path: Path, home: Path, ways: list[str]) -> None:
+    """In a page that did not change since; a backup says so as ever."""
+    repo = tmp_path / "repo"
+    back_up(home, repo)
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages'").fetchone()[0]
+        size = db.execute("PRAGMA page_size").fetchone()[0]
+    with (home / "state.db").open("r+b") as file:
+        file.seek((root - 1) * size + 12)
+        file.write(b"\xff\xff")
+    saved = back_up(home, repo)
+    assert saved.backup.unsound
+    assert ways == ["whole", "refused", "whole"]
+
+
+def test_the_digest_that_is_told_is_the_one_that_is_expected(tmp_path: Path, home: Path) -> None:
+    back_up(home, tmp_path / "repo")
+    write(home)
+    saved = back_up(home, tmp_path / "repo")
+    result = verify(tmp_path / "repo" / saved.snapshot.id, expect=saved.snapshot.whole)
+    assert (result.verdict, result.whole) == (Verdict.SOUND, saved.snapshot.whole)
+    other = verify(tmp_path / "repo" / saved.snapshot.id, expect="0" * 64)
+    assert other.verdict is Verdict.DAMAGED
+    with open_archive(tmp_path / "repo" / saved.snapshot.id) as archive:
+        assert sum(1 for _ in archive.members()) > 1
