@@ -14,13 +14,13 @@ from repositories import all_snapshots, assert_sound, contents
 
 from hermes_state.portability import apart
 from hermes_state.portability.backup import Wanted
+from hermes_state.portability.policy import Policy
 from hermes_state.portability.reader import open_archive
 from hermes_state.portability.repository import snapshots
 from hermes_state.portability.repository.backup import back_up
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.repository.packs import packs_in
 from hermes_state.portability.restore import restore
-from hermes_state.portability.secrets import Policy
 from hermes_state.portability.verify import Verdict, verify
 
 if TYPE_CHECKING:
