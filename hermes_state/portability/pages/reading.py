@@ -49,6 +49,7 @@ class Pages:
     Attributes:
         count: pages of the database.
         head: the first 100 bytes of the database.
+        connection: that holds the moment; reading pages does not use it.
     """
 
     def __init__(self, file: int, wal: int, size: int, newer: dict[int, int], connection: Any) -> None:
