@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -117,6 +116,8 @@ class Group(_Helped, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
+            import difflib  # for mistakes only
+
             near = difflib.get_close_matches(name, self.list_commands(ctx), n=3, cutoff=0.6)
             meant = f"; did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"there is no command {name!r}{meant}", ctx=ctx)

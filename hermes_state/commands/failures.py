@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DONE, FINDINGS, USAGE = 0, 1, 2
 INTERNAL = HermesStateError.exit_code
 # As shells count: 128 and the signal's number.
-INTERRUPTED, BROKEN_PIPE = 128 + 2, 128 + 13
+INTERRUPTED = 128 + 2
 # Set to anything: an unexpected error also prints where it happened.
 TRACEBACK_VARIABLE = "HERMES_STATE_TRACEBACK"
 

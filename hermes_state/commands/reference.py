@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hermes_state.commands import PROGRAM, failures
+from hermes_state.commands import BROKEN_PIPE, PROGRAM, failures
 from hermes_state.commands.command import Command, CommonOption
 from hermes_state.commands.contract import ERROR, RECORDS, SHAPES
 from hermes_state.commands.registry import GROUP, OURS, load
@@ -80,7 +80,7 @@ _OTHERS = (
 )
 _SIGNALS = (
     (failures.INTERRUPTED, "interrupted", "yes", "Interrupted by Ctrl-C; what was committed stays."),
-    (failures.BROKEN_PIPE, "", "", "The reader of the output went away (`\\| head`)."),
+    (BROKEN_PIPE, "", "", "The reader of the output went away (`\\| head`)."),
 )
 
 

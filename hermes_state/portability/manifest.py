@@ -68,7 +68,7 @@ class Manifest:
             "version": self.version,
             "required": {"read": list(self.required_read), "restore": list(self.required_restore)},
             "archive_id": self.archive_id,
-            "created_at": self.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "created_at": time_text(self.created_at),
             "roots": {name: {"path": path} for name, path in self.roots.items()},
             **self.facts,
         }
@@ -81,6 +81,23 @@ class Manifest:
         """
         known = RESTORE_FEATURES if self.format == FORMAT else PACK_FEATURES
         _refuse_unknown("restoring", self.required_restore, known)
+
+
+def time_text(instant: datetime) -> str:
+    """An instant as it stands in manifests."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def time_of(text: str) -> datetime:
+    """The instant that such a text means. Not by `strptime`, which takes 2 ms to load.
+
+    Raises:
+        ValueError: it is not as `time_text` writes it.
+    """
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None or time_text(instant) != text:
+        raise ValueError(f"{text!r} is no time as we write it")
+    return instant
 
 
 def dump(value: Mapping[str, Any]) -> bytes:
@@ -196,7 +213,7 @@ def _archive_id(text: str) -> str:
 
 def _instant(text: str) -> datetime:
     try:
-        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+        return time_of(text)
     except ValueError as error:
         raise _damaged(f"created_at is {text!r}") from error
 

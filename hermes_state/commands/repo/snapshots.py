@@ -54,11 +54,11 @@ def opened(path: Path) -> Repository:
 
 def shape(snapshot: Snapshot) -> dict[str, Any]:
     """A snapshot as JSON."""
-    from hermes_state.portability.repository.layout import format_time
+    from hermes_state.portability.manifest import time_text
 
     return {
         "id": snapshot.id,
-        "created_at": format_time(snapshot.created_at),
+        "created_at": time_text(snapshot.created_at),
         "home": snapshot.home,
         "host": snapshot.host,
         "user": snapshot.user,

@@ -22,7 +22,7 @@ from hermes_state.errors import (
     NotFound,
 )
 from hermes_state.portability.appearing import appearing
-from hermes_state.portability.manifest import load
+from hermes_state.portability.manifest import load, time_of, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,7 +35,6 @@ MARK, LOCK, PACKS, SNAPSHOTS = "repository.json", "lock", "packs", "snapshots"
 STAGES = ("backup", "prune")
 # [bytes] of `repository.json` and of a snapshot's file; real ones have some hundred.
 MAX_JSON_BYTES = 1024 * 1024
-_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def make_repository(root: Path) -> Repository:
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in (PACKS, SNAPSHOTS):
         (root / name).mkdir(mode=0o700, exist_ok=True)
-    now = format_time(datetime.now(UTC))
+    now = time_text(datetime.now(UTC))
     value = {"format": FORMAT, "version": VERSION, "required": [], "repository_id": uuid.uuid4().hex, "created_at": now}
     try:
         with appearing(root / MARK, replace=False) as (file, _):
@@ -178,11 +177,6 @@ def _check_version(found: Mapping[str, Any], where: str, version: int) -> None:
         raise ArchiveUnsupported(f"{where} needs what this program doesn't know: {names}")
 
 
-def format_time(instant: datetime) -> str:
-    """As in manifests."""
-    return instant.astimezone(UTC).strftime(_TIME)
-
-
 def parse_time(text: object, where: str) -> datetime:
     """As in manifests.
 
@@ -190,6 +184,6 @@ def parse_time(text: object, where: str) -> datetime:
         ArchiveDamaged: it is none.
     """
     try:
-        return datetime.strptime(str(text), _TIME).replace(tzinfo=UTC)
+        return time_of(str(text))
     except ValueError as error:
         raise ArchiveDamaged(f"{where} has no time: {text!r}", code="json", member=where) from error

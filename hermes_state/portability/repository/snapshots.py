@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_state.atomic import sync_dir, sync_file
 from hermes_state.errors import ArchiveDamaged, HermesStateError, InvalidValue, NotFound
+from hermes_state.portability.manifest import time_text
 from hermes_state.portability.repository.layout import (
     MAX_JSON_BYTES,
     Repository,
-    format_time,
     is_repository,
     open_repository,
     parse_json,
@@ -90,7 +90,7 @@ class Snapshot:
             "format": FORMAT,
             "version": VERSION,
             "required": [],
-            "created_at": format_time(self.created_at),
+            "created_at": time_text(self.created_at),
             "home": self.home,
             "host": self.host,
             "user": self.user,
