@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.home import STORE_NAME
@@ -29,6 +29,7 @@ from hermes_state.portability.writer import Options, Written, write_archive
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from hermes_state.portability.kept import Kept
     from hermes_state.portability.redacting import Redaction
     from hermes_state.portability.secrets import Redacted
 
@@ -137,28 +138,6 @@ def refuse_unfit(home: Path) -> None:
     refuse_interrupted(home)
 
 
-class Kept(Protocol):
-    """What the target of a backup has already.
-
-    Attributes:
-        facts: of the manifest that was written with it.
-    """
-
-    facts: Mapping[str, Any]
-
-    def is_plain(self, name: str, seen: tuple[int, ...]) -> bool:
-        """Whether it has a file that looked so (`Found.seen`) and was no database."""
-
-    def keeps(self, name: str, base: Path, found: Found) -> bool:
-        """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
-
-    def is_whole(self, name: str) -> bool:
-        """Whether it has all of a sound database, which need not be read again."""
-
-    def numbering(self, name: str) -> bytes:
-        """What a copy of a database left for the next one; see `databases.copy`."""
-
-
 class HomeReading:
     """One home that is being read for a backup.
 
@@ -237,11 +216,10 @@ class HomeReading:
         """Note what need not be read."""
         if self.kept is None:
             return
+        other = {*self.redacted, *self.elsewhere}
         for found in collection.found:
             name = f"{root}/{found.path}"
-            if found.kind is not Kind.FILE or name in self.redacted or name in self.elsewhere:
-                continue
-            if self.kept.keeps(name, base, found):
+            if found.kind is Kind.FILE and name not in other and self.kept.keeps(name, base, found):
                 self.unread.add(name)
                 if found.is_database:
                     self.described[name] = self.kept.facts["databases"][name]
@@ -352,8 +330,8 @@ class HomeReading:
 
     def _hints(self) -> dict[str, Any]:
         """The absolute paths in settings and stores, which lead nowhere on another machine."""
-        redacted = {name: item.keys for name, item in self.redacted.items()}
-        found = list(hints.in_settings(self.home, redacted, self.unread))
+        hidden = {name: item.keys for name, item in self.redacted.items()}
+        found = list(hints.in_settings(self.home, hidden, self.unread))
         known = hints.of_manifest(self.kept.facts) if self.kept is not None else ()
         found += [hint for hint in known if hint.path in self.unread]
         for name, copy in self.copies.items():

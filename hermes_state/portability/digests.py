@@ -78,15 +78,16 @@ class Tally:
 
     def add(self, entry: Entry, digest: str) -> None:
         """The next member."""
-        self.add_record(record(entry, digest), entry.length)
-
-    def add_record(self, text: bytes, size: int) -> None:
-        """The next member, by its two lines and the bytes of its content."""
-        self._take(text)
+        text = record(entry, digest)
+        self.add_records(text, 1, entry.length)
         if self._is_compared:
             self._short += _short(text)
-        self.entries += 1
-        self.content_bytes += size
+
+    def add_records(self, text: bytes, entries: int, content_bytes: int) -> None:
+        """The next members, by what `record` says of them; `has_at` does not know them."""
+        self._take(text)
+        self.entries += entries
+        self.content_bytes += content_bytes
 
     @property
     def whole(self) -> str:

@@ -15,7 +15,7 @@ from hermes_state.errors import ArchiveDamaged, InvalidValue
 from hermes_state.portability import staging
 from hermes_state.portability.backup import BackupReport, HomeReading, Wanted, refuse_unfit
 from hermes_state.portability.description import user_name
-from hermes_state.portability.digests import Tally, digest_of, record
+from hermes_state.portability.digests import Tally, digest_of
 from hermes_state.portability.format import LEVEL, MANIFEST, OWN_MODE, REPORT, Entry, Kind, Limits
 from hermes_state.portability.manifest import dump
 from hermes_state.portability.places import Places
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 _SPOOL = 8 * 1024 * 1024
 # An archive of it has the digests besides.
 _MOST_MEMBERS = Limits().entries - 1
+# [files] that are kept and wait for their turn, at most.
+_KEPT = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,6 +127,7 @@ class _Saving:
         self.tally = Tally()
         self.taken: dict[str, StoredContent] = {}
         self.chunks = self.unread = 0
+        self.kept: list[bytes] = []
         self.places = Places(())
 
     def run(self, started: float, *, is_new: bool, index: Index, failures: list[HermesStateError]) -> Saved:
@@ -231,20 +234,32 @@ class _Saving:
 
     def _kept(self, name: str) -> None:
         """A file as it was before: nothing of it changed, or its time of change would be another."""
-        line = self.known.line(name)
-        self.unread += 1
-        self._add_line(line + b"\n", *proof_in(line))
+        self.kept.append(self.known.line(name))
+        if len(self.kept) >= _KEPT:
+            self._add_kept()
+
+    def _add_kept(self) -> None:
+        """Files that are one after the other go in together, since there may be very many."""
+        proofs, sizes, chunks = zip(*map(proof_in, self.kept), strict=True)
+        self.listing.write(b"\n".join([*self.kept, b""]))
+        self.tally.add_records(b"".join(proofs), len(proofs), sum(sizes))
+        self.chunks += sum(chunks)
+        self.unread += len(proofs)
+        self.kept.clear()
+        self._refuse_too_many()
 
     def _add(self, member: Member) -> None:
-        self._add_line(line_of(member), record(member.entry, member.digest), member.entry.length, len(member.chunks))
+        if self.kept:
+            self._add_kept()
+        self.listing.write(line_of(member))
+        self.tally.add(member.entry, member.digest)
+        self.chunks += len(member.chunks)
+        self._refuse_too_many()
 
-    def _add_line(self, line: bytes, proof: bytes, size: int, chunks: int) -> None:
-        if self.tally.entries >= _MOST_MEMBERS:
+    def _refuse_too_many(self) -> None:
+        if self.tally.entries > _MOST_MEMBERS:
             hint = "leave out folders that can be made again: --exclude"
             raise InvalidValue(f"a snapshot holds at most {_MOST_MEMBERS:,} members", hint=hint)
-        self.listing.write(line)
-        self.tally.add_record(proof, size)
-        self.chunks += chunks
 
     # --- the snapshot -------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 # What follows the name in a line, and the part of all names at which a listing may be cut: each 1,024th.
 _BEFORE_NAME, _AFTER_FILE = b'{"name":"', b'","kind":"f"'
+_BEFORE_DIGEST, _AFTER_DIGEST = b'"digest":"', b'","seen":'
 _DIGEST_NAME = b'"digest":'
 _HEX = re.compile(rb'"([0-9a-f]{64})"')
 _AFTER_NAME, _CUT_BELOW = b'","kind":', 2**32 // 1024
@@ -107,6 +108,9 @@ def name_in(line: bytes) -> str:
 
 def chunks_in(line: bytes) -> list[bytes]:
     """The names of all chunks in the line of a file; that of the numbering is among them."""
+    at = line.find(_BEFORE_DIGEST) + len(_BEFORE_DIGEST)
+    if line.startswith(_AFTER_DIGEST, at + 64) and _HEX.match(line, at - 1):
+        return [unhexlify(line[at : at + 64])]  # of one chunk, as most files are
     found = _HEX.findall(line)
     if _DIGEST_NAME in line:
         found = found[1:] or found
@@ -124,7 +128,7 @@ def proof_in(line: bytes) -> tuple[bytes, int, int]:
         member = parsed(line)
         return record(member.entry, member.digest), member.entry.length, len(member.chunks)
     name, mode, mtime_ns, size, digest, _ = plain.groups()
-    return record_of_plain(name, int(mode), int(mtime_ns), size, digest), int(size), int(size != b"0")
+    return record_of_plain(name, int(mode), int(mtime_ns), size, digest), int(size), 0 if size == b"0" else 1
 
 
 def in_chunks(listing: Iterable[bytes]) -> Iterator[bytes]:

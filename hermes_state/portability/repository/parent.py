@@ -48,6 +48,7 @@ class Parent:
         listing: tuple[bytes, ...] = (),
     ) -> None:
         self._wanted, self._index, self._lines = wanted, index, lines
+        self._known: Mapping[str, bytes] = {} if wanted.reread else lines
         self._last: tuple[str, Member] | None = None
         self._settled_ns = time.time_ns() - _SETTLED_NS
         self.facts = facts
@@ -69,27 +70,43 @@ class Parent:
         facts = _facts(parsed(lines[MANIFEST]), index) if MANIFEST in lines else {}
         return cls(wanted, index, lines, facts, snapshot.listing.chunks)
 
-    # --- as `backup.Kept` ---------------------------------------------------------------------------------------
+    # --- as `kept.Kept` -----------------------------------------------------------------------------------------
 
     def is_plain(self, name: str, seen: tuple[int, ...]) -> bool:
         """Whether the snapshot has a file that looked so and was no database: what a database looks like is longer."""
-        return not self._wanted.reread and self._lines.get(name, b"").endswith(seen_end(seen))
+        return self._known.get(name, b"").endswith(seen_end(seen))
 
     def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether the repository has a file's content, and it looks as it did then."""
-        is_database = found.is_database
-        if is_database and self._wanted.secrets is not Policy.INCLUDE:
+        if found.is_database:
+            return self._keeps_database(name, base / found.path, found)
+        if self._has(name, found.seen, found):
+            return True
+        self._note(name, found.seen, max(found.seen[1], found.seen[2]))
+        return False
+
+    def _keeps_database(self, name: str, path: Path, found: Found) -> bool:
+        if self._wanted.secrets is not Policy.INCLUDE:
             return False  # what is stored is then not what the file holds
         try:
-            seen = self._look(base / found.path) if is_database else found.seen
+            seen = self._look(path)
         except OSError:  # whoever reads it will say so
             return False
-        line = None if self._wanted.reread else self._lines.get(name)
-        if line is not None and line.endswith(seen_end(seen)) and self._has(name, line, found):
+        if self._has(name, seen, found) and self._is_sound(name):
             return True
-        if max(seen[1], seen[2], seen[5] if is_database else 0) < self._settled_ns:
-            self._seen[name] = " ".join(map(str, seen)).encode()
+        self._note(name, seen, max(seen[1], seen[2], seen[5]))
         return False
+
+    def _has(self, name: str, seen: tuple[int, ...], found: Found) -> bool:
+        line = self._known.get(name)
+        if line is None or not line.endswith(seen_end(seen)):
+            return False
+        return not found.size or self._index.has_all(chunks_in(line))
+
+    def _note(self, name: str, seen: tuple[int, ...], changed_ns: int) -> None:
+        """What a file looks like that is to be read, where that will prove something."""
+        if changed_ns < self._settled_ns:
+            self._seen[name] = " ".join(map(str, seen)).encode()
 
     # --- for whoever stores -------------------------------------------------------------------------------------
 
@@ -131,10 +148,6 @@ class Parent:
     def seen(self, name: str) -> tuple[int, ...]:
         """What a file that is not kept looked like when it was asked for; empty where that proves nothing."""
         return tuple(map(int, self._seen.get(name, b"").split()))
-
-    def _has(self, name: str, line: bytes, found: Found) -> bool:
-        has_content = not found.size or self._index.has_all(chunks_in(line))
-        return has_content and (not found.is_database or self._is_sound(name))
 
     def _look(self, path: Path) -> tuple[int, ...]:
         """What a database looks like."""
