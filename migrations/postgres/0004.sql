@@ -530,6 +530,23 @@ END $$;
 
 CREATE TRIGGER keep_messages AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION hermes_keep_messages();
 
+-- Goes on when a session may no longer be what a client that appends remembers of it: its name, that it is not sealed,
+-- and which position comes next. Messages that are not appended one by one are counted when they are added, so who
+-- changes a count may have left out positions. All that happens under the store's lock, which appends share.
+CREATE SEQUENCE session_changes;
+SELECT nextval('session_changes');
+
+CREATE FUNCTION hermes_note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM nextval('session_changes');
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER note_change AFTER DELETE OR TRUNCATE OR UPDATE OF pk, id, sealed, message_count ON sessions
+FOR EACH STATEMENT EXECUTE FUNCTION hermes_note_change();
+CREATE TRIGGER note_change AFTER DELETE OR TRUNCATE OR UPDATE OF id, session_pk, position ON messages
+FOR EACH STATEMENT EXECUTE FUNCTION hermes_note_change();
+
 CREATE UNIQUE INDEX uq_messages_session_pk_platform_message_id ON messages (store, session_pk, platform_message_id) WHERE platform_message_id IS NOT NULL;
 
 CREATE UNIQUE INDEX uq_messages_session_pk_position ON messages (store, session_pk, position);
@@ -850,8 +867,9 @@ $$;
 
 -- An append in one call: every statement of the function sees what was committed when it began, so what was decided
 -- under the lock is seen. Appends share the store's lock with each other; one session takes them one at a time.
--- Returns the message's id and position; NULL when the session can't take it. Locks are taken in expressions, which cost
--- a tenth of a statement, and a value costs less to give back than a row of a table.
+-- Returns the message's id and position, the session's key and the state of `session_changes`; NULL when the session
+-- can't take it. Locks are taken in expressions, which cost a tenth of a statement, and a value costs less to give back
+-- than a row of a table.
 --
 -- Where statistics say that a store has hardly any rows (they are old, or there are none), every index that begins with
 -- the store looks as good, and one would be read from end to end. So every look-up asks for an order that only the right
@@ -891,7 +909,42 @@ BEGIN
         ), 0, new_created_at, new_role, new_content, new_tool_call_count, new_tool_name, new_tool_call_id,
         new_platform_message_id, new_content_format, new_tool_calls, new_details
     ) RETURNING messages.id, messages.position INTO new_id, new_position;
-    RETURN new_id || ' ' || new_position;
+    RETURN new_id || ' ' || new_position || ' ' || mine || ' ' || pg_sequence_last_value('session_changes');
+END $$;
+
+-- The same for a client that knows the session's key and next position from its last append. Both hold as long as
+-- `session_changes` stands where it stood then, unless somebody else appended: then the position is taken, nothing is
+-- inserted, and both are looked up. The look-ups would cost as much as the INSERT.
+CREATE FUNCTION hermes_append_after(
+    known_changes bigint, known_pk bigint, known_position integer,
+    wanted text, new_created_at bigint, new_role text, new_content text, new_tool_call_count integer,
+    new_tool_name text, new_tool_call_id text, new_platform_message_id text, new_content_format integer,
+    new_tool_calls text, new_details text
+) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    number CONSTANT integer := hermes_store();
+    new_id bigint;
+BEGIN
+    IF pg_advisory_xact_lock_shared(1212502605, number) IS NULL THEN
+        RETURN NULL; -- it never is
+    END IF;
+    IF known_changes = pg_sequence_last_value('session_changes')
+       AND pg_advisory_xact_lock(number::bigint << 32 | known_pk) IS NOT NULL THEN
+        INSERT INTO messages (
+            store, session_pk, position, state, created_at, role, content, tool_call_count, tool_name, tool_call_id,
+            platform_message_id, content_format, tool_calls, details
+        ) VALUES (
+            number, known_pk, known_position, 0, new_created_at, new_role, new_content, new_tool_call_count,
+            new_tool_name, new_tool_call_id, new_platform_message_id, new_content_format, new_tool_calls, new_details
+        ) ON CONFLICT DO NOTHING RETURNING messages.id INTO new_id;
+        IF new_id IS NOT NULL THEN
+            RETURN new_id;
+        END IF;
+    END IF;
+    RETURN hermes_append(
+        wanted, new_created_at, new_role, new_content, new_tool_call_count, new_tool_name, new_tool_call_id,
+        new_platform_message_id, new_content_format, new_tool_calls, new_details
+    );
 END $$;
 
 -- The counters of sessions brought up to `store_state.counted_through`, as `hermes_state.activity` does it elsewhere, in

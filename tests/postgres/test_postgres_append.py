@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hermes_state import SessionDB
 from hermes_state.engine.connections import driver_of
-from hermes_state.errors import HermesStateError, InvalidValue, SessionNotFound
+from hermes_state.errors import HermesStateError, InvalidValue, SessionMoved, SessionNotFound
 
 if TYPE_CHECKING:
-    from hermes_state import SessionDB
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture
+def elsewhere(url: str) -> Iterator[SessionDB]:
+    """Another client of the same store."""
+    with SessionDB.open(url) as store:
+        yield store
 
 
 def _forget_prepared(db: SessionDB) -> None:
@@ -78,3 +86,95 @@ def test_only_the_very_session_and_the_very_platform_id_are_meant(db: SessionDB)
     assert db.messages.append("ab", role="user", content="3", platform_message_id="100").position == 2
     assert db.messages.append("ab", role="user", content="4", platform_message_id="10") == first
     assert db.messages.append("b", role="user", content="5", platform_message_id="10").position == 0
+
+
+# --- what a client remembers of a session's end -------------------------------------------------------------------
+
+_SAID = {"role": "user", "content": "said elsewhere"}
+
+
+def _leave_out_positions(store: SessionDB, session: str) -> None:
+    """As a merge does it that brings in messages at the positions that they have where they come from."""
+    with store.engine.write() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO messages (session_pk, position, created_at, state, role)"
+            " SELECT pk, 40, 0, 0, 'user' FROM sessions WHERE id = %s",
+            (session,),
+        )
+        connection.exec_driver_sql("UPDATE sessions SET message_count = message_count + 1 WHERE id = %s", (session,))
+        connection.exec_driver_sql("UPDATE store_state SET counted_through = (SELECT max(id) FROM messages)")
+
+
+def _delete_last(store: SessionDB, session: str) -> None:
+    with store.engine.write() as connection:
+        connection.exec_driver_sql(
+            "DELETE FROM messages WHERE id = (SELECT max(id) FROM messages WHERE session_pk ="
+            " (SELECT pk FROM sessions WHERE id = %s))",
+            (session,),
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "position"),
+    [
+        (lambda store, session: store.messages.append(session, **_SAID), 4),
+        (lambda store, session: store.messages.append_many(session, [_SAID, _SAID]), 5),
+        (lambda store, session: store.messages.compact(session, [_SAID], keep_last=2), 6),
+        (lambda store, session: store.messages.replace(session, [_SAID]), 4),
+        (_leave_out_positions, 41),
+        (_delete_last, 2),
+        (lambda store, session: store.sessions.rename(session, "another title"), 3),
+    ],
+    ids=["append", "append many", "compact", "replace", "positions left out", "delete the last", "rename"],
+)
+def test_the_position_is_right_whatever_another_client_did(
+    db: SessionDB, elsewhere: SessionDB, change: Callable[[SessionDB, str], object], position: int
+) -> None:
+    session = db.sessions.create(source="cli").id
+    for content in ("0", "1", "2"):
+        db.messages.append(session, role="user", content=content)
+    change(elsewhere, session)
+    assert db.messages.append(session, role="user", content="next").position == position
+    assert db.messages.append(session, role="user", content="last").position == position + 1
+
+
+def test_a_session_that_another_client_deleted_takes_nothing(db: SessionDB, elsewhere: SessionDB) -> None:
+    db.sessions.create("gone", source="cli")
+    db.messages.append("gone", role="user", content="0")
+    elsewhere.sessions.delete("gone")
+    with pytest.raises(SessionNotFound):
+        db.messages.append("gone", role="user", content="lost")
+    elsewhere.sessions.create("gone", source="cli")
+    assert db.messages.append("gone", role="user", content="of the new one").position == 0
+    assert [m.content for m in elsewhere.messages.list("gone")] == ["of the new one"]
+
+
+def test_a_session_that_another_client_sealed_takes_nothing(db: SessionDB, elsewhere: SessionDB) -> None:
+    session = db.sessions.create(source="cli").id
+    db.messages.append(session, role="user", content="0")
+    child = elsewhere.lineage.rotate(session, [{"role": "user", "content": "summary"}]).child.id
+    with pytest.raises(SessionMoved) as moved:
+        db.messages.append(session, role="user", content="lost")
+    assert moved.value.tip == child
+    assert [m.content for m in db.messages.list(session)] == ["0"]
+
+
+def test_clients_take_turns_in_one_session(db: SessionDB, elsewhere: SessionDB) -> None:
+    """Each finds the position that it remembers taken, and none is left out."""
+    session = db.sessions.create(source="cli").id
+    placed = [store.messages.append(session, **_SAID).position for _ in range(5) for store in (db, elsewhere, db)]
+    assert placed == list(range(15))
+
+
+def test_a_platform_id_is_seen_again_by_who_remembers_the_end(db: SessionDB) -> None:
+    session = db.sessions.create(source="cli").id
+    first = db.messages.append(session, role="user", content="0", platform_message_id="p")
+    assert db.messages.append(session, role="user", content="0 again", platform_message_id="p") == first
+    assert db.messages.append(session, role="user", content="1", platform_message_id="q").position == 1
+
+
+def test_more_sessions_than_a_connection_remembers(db: SessionDB) -> None:
+    sessions = [db.sessions.create(source="cli").id for _ in range(120)]
+    for position in range(2):
+        for session in sessions:
+            assert db.messages.append(session, role="user", content="x").position == position

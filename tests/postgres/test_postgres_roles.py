@@ -173,10 +173,13 @@ def test_partitions_made_as_the_page_says_change_nothing(database: str) -> None:
     for n, url in enumerate(stores):
         with SessionDB.open(url) as db:
             db.messages.append("s", role="user", content=f"升级 message 20 of {n}", platform_message_id="p")
-            assert [m.position for m in db.messages.list("s")] == list(range(21))
+            db.messages.append("s", role="user", content=f"message 21 of {n}")
+            assert [m.position for m in db.messages.list("s")] == list(range(22))
             db.messages.append_many("s", [{"role": "user", "content": f"many of {n}"}] * 2)
-            assert len(db.search.messages(f'"of {n}"', limit=50)) == 23
+            assert len(db.search.messages(f'"of {n}"', limit=50)) == 24
             assert [hit.position for hit in db.search.messages("升级")] == [20]
+            db.messages.compact("s", [{"role": "user", "content": "a summary"}], keep_last=2)
+            assert db.messages.append("s", role="user", content="more").position == 27
             db.sessions.delete("s")
             assert not db.search.messages("message")
 

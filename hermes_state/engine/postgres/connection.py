@@ -3,58 +3,88 @@
 psycopg's `execute` converts a statement, looks for the types of its values and remembers what it prepared: 40 µs of an
 append, as much as all the rest of the client. This one is prepared once with fixed types and goes to libpq directly
 (https://www.psycopg.org/psycopg3/docs/api/pq.html).
+
+What an append is told about the end of its session goes with the next one, so that the server need not look for it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 from psycopg import generators
 from psycopg.errors import InvalidSqlStatementName, error_from_result
-from psycopg.pq import ExecStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 
 from hermes_state.engine.statements import APPEND_OPTIONAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 _NAMES = ("created_at", "role", "content", *APPEND_OPTIONAL)
 _PREPARED = b"hermes_append"
 _PREPARE = (
-    "PREPARE hermes_append (text, bigint, text, text, integer, text, text, text, integer, text, text) AS"
-    " SELECT hermes_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+    "PREPARE hermes_append (bigint, bigint, integer, text, bigint, text, text, integer, text, text, text, integer,"
+    " text, text) AS SELECT hermes_append_after($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
 )
 _APPEND = "SELECT hermes_append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+# Sessions whose ends a connection remembers; more than an agent writes to at a time.
+_MOST_ENDS = 100
+
+
+class _End(NamedTuple):
+    """The end of a session as it was behind an append: what `hermes_append_after` wants to be told."""
+
+    changes: bytes
+    session_pk: bytes
+    next_position: int
 
 
 class ServerConnection(psycopg.Connection[Any]):
     """A connection of the engine. It speaks UTF-8."""
 
-    _is_prepared = False
+    _ends: dict[str, _End] | None = None  # None: the statement is not prepared
+
+    def rollback(self) -> None:
+        """Undo what is unfinished. psycopg's own needs some µs to see that nothing is."""
+        if self.pgconn.transaction_status != TransactionStatus.IDLE:
+            super().rollback()
 
     def append(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
-        """Call `hermes_append` as a transaction by itself; see `PostgresEngine.append_message`.
+        """Add a message, as a transaction by itself; see `PostgresEngine.append_message`.
 
         Raises:
             psycopg.Error: the server refused, or is gone.
             UnicodeEncodeError: a text with a lone surrogate.
         """
-        values = [_sent(session_id), *(_sent(columns.get(name)) for name in _NAMES)]
-        if not self._is_prepared:
-            self._prepare()
+        values = [_sent(session_id), *[_sent(columns.get(name)) for name in _NAMES]]
+        ends = self._prepare() if self._ends is None else self._ends
+        end = ends.pop(session_id, None)
         try:
-            return _placed(self._ask(values))
+            answer = self._ask(end, values)
         except InvalidSqlStatementName:  # psycopg throws away all prepared statements when one may be out of date
-            self._prepare()
-            return _placed(self._ask(values))
+            ends = self._prepare()
+            answer = self._ask(None, values)
+        if answer is None:
+            return None
+        message_id, *found = answer.split()
+        if found:
+            end = _End(found[2], found[1], int(found[0]))
+        assert end is not None
+        position = end.next_position
+        if len(ends) >= _MOST_ENDS:
+            ends.clear()
+        ends[session_id] = _End(end.changes, end.session_pk, position + 1)
+        return int(message_id), position
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> dict[str, _End]:
         self.execute(_PREPARE)
-        self._is_prepared = True
+        self._ends = {}
+        return self._ends
 
-    def _ask(self, values: Sequence[bytes | None]) -> bytes | None:
-        self.pgconn.send_query_prepared(_PREPARED, values)
+    def _ask(self, end: _End | None, values: list[bytes | None]) -> bytes | None:
+        known = [None, None, None] if end is None else [end.changes, end.session_pk, b"%d" % end.next_position]
+        self.pgconn.send_query_prepared(_PREPARED, [*known, *values])
         result = self.wait(generators.execute(self.pgconn))[0]
         if result.status != ExecStatus.TUPLES_OK:
             raise error_from_result(result)
@@ -64,14 +94,10 @@ class ServerConnection(psycopg.Connection[Any]):
     def append_within(self, session_id: str, columns: Mapping[str, Any]) -> tuple[int, int] | None:
         """The same within the transaction that is open, where a statement that is not prepared any more ends all."""
         row = self.execute(_APPEND, (session_id, *(columns.get(name) for name in _NAMES))).fetchone()
-        return _placed(row[0] if row else None)
-
-
-def _placed(answer: str | bytes | None) -> tuple[int, int] | None:
-    if answer is None:
-        return None
-    message_id, position = answer.split()
-    return int(message_id), int(position)
+        if row is None or row[0] is None:
+            return None
+        message_id, position, *_ = row[0].split()
+        return int(message_id), int(position)
 
 
 def _sent(value: str | int | None) -> bytes | None:
