@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 PROGRAM = "hermes-state"
 # As shells count: 128 and the signal's number.
 BROKEN_PIPE = 128 + 13
-# [objects] made since the last search for cycles. Python's 700 is reached a hundred times by the imports alone.
-_COLLECTED_AT = 50_000
+# [objects] made since the last search for cycles. The imports alone reach Python's 700 a hundred times; most commands
+# never reach this.
+_COLLECTED_AT = 200_000
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import filecmp
 import json
 import os
-import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -24,6 +23,7 @@ from hermes_state.portability.ownership import own_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from subprocess import CompletedProcess
 
 # What needs no SQLite is asked of a bare interpreter, which starts in 20 ms. The answer is the exit code.
 _YES, _NO = 0, 9
@@ -118,12 +118,14 @@ def _copy_of(found: Mapping[str, Any], target: Path) -> Copy:
     return Copy(**{**found, "path": target, **made})
 
 
-def _run(arguments: Sequence[str | Path], asked: str = "") -> subprocess.CompletedProcess[str]:
+def _run(arguments: Sequence[str | Path], asked: str = "") -> CompletedProcess[str]:
     if not sys.executable or getattr(sys, "frozen", False):
         raise errors.StoreUnavailable(
             "this process has a file of the home open, and there is no interpreter that could read it apart",
             hint="run `hermes-state` as a program of its own",
         )
+    import subprocess  # 2 ms, and only agents that back up themselves need it
+
     return subprocess.run(  # noqa: S603  our own interpreter
         [sys.executable, *arguments], input=asked, capture_output=True, text=True, encoding="utf-8", check=False
     )

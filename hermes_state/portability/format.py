@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,8 +84,7 @@ MAX_FINDINGS = 1_000
 GIB = 1024**3
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a reader puts up with, checked before anything is allocated.
 
     Attributes:
@@ -153,8 +152,7 @@ class Entry:
         return self.size
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """Something a reader came upon.
 
     Attributes:

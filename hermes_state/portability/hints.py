@@ -7,9 +7,8 @@ can by rule, and lists those that lead nowhere.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.portability.databases import reading
 from hermes_state.portability.format import HOME_ROOT
@@ -28,8 +27,7 @@ MAX_HINTS = 2_000
 _MAX_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Hint:
+class Hint(NamedTuple):
     """One absolute path.
 
     Attributes:

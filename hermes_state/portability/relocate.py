@@ -29,10 +29,9 @@ FILES = (
     *("mcp.json", "gateway/config.json", "channel_aliases.json", "plugins/config.yaml", "projects.json"),
 )
 # Fields whose value may hold paths among other words: commands, lists of folders, arguments.
-_PATH_FIELD = re.compile(
+_PATH_FIELD = (
     r"(?:^|_)(?:path|paths|dir|dirs|directory|directories|file|files|folder|folders|cwd|home|root|roots|workdir|script"
-    r"|scripts|command|args|argv|env|volumes|mounts|bin|executable|entrypoint|db|database|source|sources)$",
-    re.IGNORECASE,
+    r"|scripts|command|args|argv|env|volumes|mounts|bin|executable|entrypoint|db|database|source|sources)$"
 )
 _ABSOLUTE = re.compile(r"/[^/\s]|[A-Za-z]:[\\/]")
 # Columns that hold paths, by whose database it is.
@@ -127,7 +126,7 @@ def _new_text(value: Value, prefixes: Map) -> str:
     if not value.is_text or value.style in ("|", ">"):
         return value.text
     changed = prefixes.path(value.text)
-    if changed != value.text or not any(_PATH_FIELD.search(part) for part in value.key.split(".")):
+    if changed != value.text or not any(re.search(_PATH_FIELD, part, re.IGNORECASE) for part in value.key.split(".")):
         return changed
     return prefixes.words(value.text)
 

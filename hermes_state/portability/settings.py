@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,8 +23,7 @@ _PLAIN = re.compile(r"/[\w./~+=@-]*", re.ASCII)
 _MAX_BYTES = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One scalar of a document.
 
     Attributes:

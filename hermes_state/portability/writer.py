@@ -8,8 +8,8 @@ import shutil
 import tempfile
 import time
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from hermes_state.errors import InvalidValue
 from hermes_state.portability import headers, names
@@ -44,8 +44,7 @@ _PIECE = 1024 * 1024
 _SPOOL = 8 * 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How an archive is written.
 
     Attributes:
@@ -63,8 +62,7 @@ class Options:
     check: bool = True
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What was written.
 
     Attributes:

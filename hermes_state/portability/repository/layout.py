@@ -7,9 +7,8 @@ import json
 import os
 import uuid
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_state.atomic import sync_dir
 from hermes_state.errors import (
@@ -37,8 +36,7 @@ STAGES = ("backup", "prune")
 MAX_JSON_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """A repository that is there, and of a version that we know.
 
     Attributes:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hermes_state.atomic import sync_dir, sync_file
 from hermes_state.errors import ArchiveDamaged, HermesStateError, InvalidValue, NotFound
@@ -42,8 +42,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 SHOWN, _LEAST = 12, 4
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """Where the list of members is: content like any other."""
 
     digest: str
