@@ -37,7 +37,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 import postgres_server
 from corpus import CORPUS_REVISION, DEFAULT_SEED, Corpus
-from harness import postgres_bars, postgres_growth
+from harness import digests, postgres_bars, postgres_growth
 from harness.bars import LISTS
 from harness.client import Worker
 from harness.figures import Figures, percentile
@@ -340,6 +340,24 @@ def copy_part(bench: Bench) -> None:
         raise RuntimeError(f"the copies differ: {digests}")
 
 
+def digest_part(bench: Bench) -> None:
+    """Digests of a store in a file and of its copy on the server."""
+    from hermes_state import SessionDB
+    from hermes_state.copying.copy import copy_store
+
+    origin, there = Path(bench.options.work) / "digested.db", bench.place("digested")
+    with bench.worker("ours") as worker:
+        worker.call("open", path=str(origin), synchronous="NORMAL")
+        worker.call("bulk", first=0, count=bench.options.copied)
+        worker.call("close")
+    with SessionDB.open(origin) as db, SessionDB.open(there) as copy:
+        copy_store(db.engine, copy.engine)
+        count = db.messages.count()
+    for where, place, server_s in (("file", str(origin), lambda: 0.0), ("server", there, bench.cpu)):
+        for what, values in digests.measured(place, server_s):
+            bench.figures.add("digest", f"{where}: {what}", count, "ours", **values)
+
+
 def _command(arguments: list[str]) -> list[str]:
     return [str(Path(sys.executable).parent / "hermes-state"), *arguments]
 
@@ -364,6 +382,7 @@ PARTS = {
     "search": search_part,
     "list": list_part,
     "copy": copy_part,
+    "digest": digest_part,
     "growth": growth_part,
     "tenants": tenants_part,
 }
@@ -379,10 +398,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", metavar="URL", help="measure appends in this database (default: start a server)")
-    parser.add_argument("--only", default="append,store,search,list,copy", help=f"parts: {','.join(PARTS)}")
+    parser.add_argument("--only", default="append,store,search,list,copy,digest", help=f"parts: {','.join(PARTS)}")
     parser.add_argument("--size", type=size_of, default=100_000, help="messages of the store that is searched")
     parser.add_argument("--built", type=size_of, default=20_000, help="of which so many are stored one by one")
-    parser.add_argument("--copied", type=size_of, default=20_000, help="messages that are copied")
+    parser.add_argument("--copied", type=size_of, default=20_000, help="messages that are copied, or digested")
     parser.add_argument("--stores", type=size_of, default=100, help="growth: stores")
     parser.add_argument("--each", type=size_of, default=1_000, help="growth: messages of each at first")
     parser.add_argument("--tenants", type=size_of, default=1_000, help="stores opened in turn")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hermes_state.engine import Engine
 
 # The newest revision this code works with; a test holds it equal to the head of the revisions.
-HEAD = "0004"
+HEAD = "0005"
 # The revision of which PostgreSQL has the whole schema as one script; older ones were SQLite's alone.
 _FOUNDATION = "0004"
 # How many snapshots taken before an upgrade are kept beside the store.

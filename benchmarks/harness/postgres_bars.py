@@ -27,6 +27,7 @@ TITLES = {
     "growth": "Search inside one of many stores",
     "tenants": "Many stores opened, written and searched in turn",
     "copy": "Copy",
+    "digest": "Digests",
 }
 _METHOD = """\
 * One server for all, started for the run with these settings, else its defaults: `{settings}`.

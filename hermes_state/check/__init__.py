@@ -14,12 +14,13 @@ from hermes_state.check import indexed, lineage, storage, transcripts
 from hermes_state.check.report import SHOWN, Collector, Finding, Interrupted, Kind, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from hermes_state.engine import Engine
 
+Step = tuple[str, "Callable[[Collector], None]"]
 # What is looked at, in this order: what lies deeper comes first.
-_STEPS: tuple[tuple[str, Callable[[Collector], None]], ...] = (
+_STEPS: tuple[Step, ...] = (
     ("pages", storage.pages),
     ("schema", storage.schema),
     ("references", storage.references),
@@ -40,6 +41,7 @@ def check(
     full: bool = False,
     shown: int = SHOWN,
     progress: Callable[[str], object] | None = None,
+    also: Sequence[Step] = (),
 ) -> Report:
     """Look at everything; never writes, never raises for what it finds.
 
@@ -48,6 +50,7 @@ def check(
             instead of a sample.
         shown: findings kept of each kind; all are counted.
         progress: called with the name of each step before it.
+        also: steps of layers above, looked at last.
 
     Returns:
         What was found; of a store with an older schema, only pages are looked at. When it was stopped by Ctrl-C, what
@@ -55,7 +58,7 @@ def check(
     """
     collector = Collector(engine, full=full, shown=shown)
     try:
-        for name, step in _STEPS:
+        for name, step in (*_STEPS, *also):
             if progress is not None:
                 progress(name)
             collector.run(name, step, unreadable=Kind.INDEX if name in ("index", "memories") else Kind.DAMAGED)
@@ -66,4 +69,4 @@ def check(
     return collector.report()
 
 
-__all__ = ["SHOWN", "Finding", "Kind", "Report", "check"]
+__all__ = ["SHOWN", "Collector", "Finding", "Kind", "Report", "Step", "check"]

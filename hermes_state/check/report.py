@@ -38,6 +38,7 @@ class Kind(StrEnum):
     MESSAGE = "message"  # a column of a message holds what it can't
     CONTENT = "content"  # stored JSON or compressed text can't be read back
     INDEX = "index"  # the full-text index does not hold what the messages say
+    DIGEST = "digest"  # what a digest kept of a session is not what its messages say
     UNUSED = "unused"  # pages that nothing uses and that will not be used again
 
 
@@ -53,6 +54,7 @@ REMEDIES: Mapping[Kind, str] = {
     Kind.MESSAGE: "`hermes-state db recover` builds a store with valid messages",
     Kind.CONTENT: "the message is lost unless a backup has it; `hermes-state db recover` leaves it out",
     Kind.INDEX: "`hermes-state db reindex` builds it anew from the messages",
+    Kind.DIGEST: "`hermes-state db digest --anew` reads every message and keeps what it finds",
     Kind.UNUSED: "`hermes-state db vacuum` gives the space back",
 }
 
@@ -92,8 +94,8 @@ class Report:
 
     @property
     def needs_recovery(self) -> bool:
-        """Whether more is wrong than building the index anew or a vacuum mends."""
-        return bool(self.counts.keys() - {Kind.INDEX, Kind.UNUSED})
+        """Whether more is wrong than building the index anew, a digest or a vacuum mends."""
+        return bool(self.counts.keys() - {Kind.INDEX, Kind.DIGEST, Kind.UNUSED})
 
     @property
     def exit_code(self) -> int:

@@ -31,6 +31,6 @@ COPYING_SHAPES: dict[str, Shape] = {
         "target_digest": DIGEST,
         "seconds": "number",
     },
-    "db digest": DIGEST,
+    "db digest": {**DIGEST, "read": "integer", "not_kept": "text or null"},
     "db diff": {"differences": [DIFFERENCE]},
 }

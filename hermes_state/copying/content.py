@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import func, select, tuple_
 
+from hermes_state.copying.digest import NO_MESSAGES, Chained
+from hermes_state.copying.learned import Learned
 from hermes_state.schema import (
     entities,
     entity_aliases,
@@ -28,7 +30,7 @@ from hermes_state.transfer.lines import USAGE_KEYS, handoff_line, message_line, 
 from hermes_state.transfer.memories import memory_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection, Table
 
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
 _c, _m, _f = sessions.c, messages.c, facts.c
 _parent = sessions.alias("parent")
+# Looked up for each session: a server without statistics would join by reading all sessions for each.
+_parent_id = select(_parent.c.id).where(_parent.c.pk == _c.parent_pk).scalar_subquery().label("parent_id")
+_prompt = select(system_prompts.c.sha256).where(system_prompts.c.pk == _c.system_prompt_pk)
+_prompt_sha256 = _prompt.scalar_subquery().label("sha256")
 _newer = facts.alias("newer")
 # Sessions whose lines are asked for together, and rows fetched at a time.
 _SESSIONS, _FETCH = 200, 1000
@@ -44,11 +50,15 @@ _SESSIONS, _FETCH = 200, 1000
 class Content(Protocol):
     """Something that holds what a store holds."""
 
-    def sessions(self) -> Iterator[tuple[Line, Iterator[Line]]]:
-        """Every session line with its message lines in order; these must be read before the next session."""
+    @property
+    def not_kept(self) -> str:
+        """Why what its messages say was not kept for the next time; "" when it was, or was not to be."""
+
+    def chains(self) -> Iterator[Chained]:
+        """Every session."""
 
     def named(self, ids: Collection[str]) -> Iterator[tuple[Line, Iterator[Line]]]:
-        """The same of those sessions that are in it."""
+        """Those sessions that are in it: line and message lines in order, to be read before the next session."""
 
     def memories(self) -> Iterator[Line]:
         """Every memory, with its tags and history."""
@@ -62,55 +72,83 @@ class StoreContent:
 
     Args:
         connection: inside `engine.read()`, so that everything is as it was at one moment.
+        learned: what is known of its sessions; None: what earlier digests kept, and nothing is kept of this one.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, learned: Learned | None = None) -> None:
         self._connection = connection
+        self._learned = learned or Learned(connection)
 
-    def sessions(self) -> Iterator[tuple[Line, Iterator[Line]]]:
-        """In order of their keys."""
+    @property
+    def not_kept(self) -> str:
+        """Why what was read could not be kept."""
+        return self._learned.not_kept
+
+    def chains(self) -> Iterator[Chained]:
+        """In order of their keys; of messages, what is not known is read."""
         after = 0
         query = select(_c.pk).order_by(_c.pk).limit(_SESSIONS)
         while pks := list(self._connection.execute(query.where(_c.pk > after)).scalars()):
-            yield from self._of(pks)
+            yield from self._chained(pks)
             after = pks[-1]
+        self._learned.keep()
+
+    def _chained(self, pks: Sequence[int]) -> Iterator[Chained]:
+        known = self._learned.of(pks)
+        for pk, line, new in self._with_messages(pks, {pk: chain.position for pk, chain in known.items()}):
+            start, total = known.get(pk, NO_MESSAGES), line["messages"]
+            chain = start.extended(new) if start.messages != total else start
+            read = chain.messages - start.messages
+            if chain.messages != total:  # one was added among those that are known
+                chain = NO_MESSAGES.extended(messages_behind(self._connection, pk, NO_MESSAGES.position))
+                read = chain.messages
+            if read:
+                self._learned.note(pk, chain)
+            yield Chained(line, chain, read)
 
     def named(self, ids: Collection[str]) -> Iterator[tuple[Line, Iterator[Line]]]:
         """Those sessions that are here, one after another."""
         for session_id in ids:
             pk = self._connection.execute(select(_c.pk).where(_c.id == session_id)).scalar()
             if pk is not None:
-                yield from self._of([int(pk)])
+                yield from ((line, its) for _, line, its in self._with_messages([int(pk)], {}))
 
-    def _of(self, pks: Sequence[int]) -> Iterator[tuple[Line, Iterator[Line]]]:
-        rows = groupby(self._messages(pks), attrgetter("session_pk"))
+    def _with_messages(
+        self, pks: Sequence[int], known: Mapping[int, int]
+    ) -> Iterator[tuple[int, Line, Iterator[Line]]]:
+        """Sessions that follow one another, with the messages behind the position that is known of each."""
+        if any(position > NO_MESSAGES.position for position in known.values()):
+            for key, line in self._session_lines(pks):
+                yield key, line, messages_behind(self._connection, key, known.get(key, NO_MESSAGES.position))
+            return
+        rows = groupby(self._all_messages(pks), attrgetter("session_pk"))
         pk, found = next(rows, (None, iter(())))
         for key, line in self._session_lines(pks):
             is_its = pk == key
-            yield line, (message_line(row) for row in found) if is_its else iter(())
+            yield key, line, map(message_line, found) if is_its else iter(())
             if is_its:
                 pk, found = next(rows, (None, iter(())))
 
-    def _messages(self, pks: Sequence[int]) -> Iterator[Any]:
-        """Of sessions that follow one another. In pages: a cursor of a server that is left open here would be closed
-        whenever the generator goes, in the middle of other work on the connection.
+    def _all_messages(self, pks: Sequence[int]) -> Iterator[Any]:
+        """In pages: a cursor of a server that is left open here would be closed whenever the generator goes, in the
+        middle of other work on the connection.
         """
         place = tuple_(_m.session_pk, _m.position)
         query = select(messages).where(_m.session_pk <= pks[-1]).order_by(_m.session_pk, _m.position).limit(_FETCH)
-        after = (pks[0], -1)
+        after = (pks[0], NO_MESSAGES.position)
         while rows := self._connection.execute(query.where(place > after)).fetchall():
             yield from rows
             after = (rows[-1].session_pk, rows[-1].position)
 
     def _session_lines(self, pks: Sequence[int]) -> list[tuple[int, Line]]:
-        query = select(sessions, _parent.c.id.label("parent_id"), system_prompts.c.sha256)
-        query = query.outerjoin(_parent, _parent.c.pk == _c.parent_pk)
-        query = query.outerjoin(system_prompts, system_prompts.c.pk == _c.system_prompt_pk)
-        rows = self._connection.execute(query.where(_c.pk.in_(pks)).order_by(_c.pk)).fetchall()
+        """Of sessions that follow one another."""
+        query = select(sessions, _parent_id, _prompt_sha256).where(_c.pk.between(pks[0], pks[-1])).order_by(_c.pk)
+        rows = self._connection.execute(query).fetchall()
         tags = self._by_session(session_tags, pks, "tag")
         used = self._by_session(usage, pks, *USAGE_KEYS)
         handed = self._by_session(handoffs, pks)
-        many = select(_m.session_pk, func.count()).where(_m.session_pk.in_(pks)).group_by(_m.session_pk)
+        of_them = _m.session_pk.between(pks[0], pks[-1])
+        many = select(_m.session_pk, func.count()).where(of_them).group_by(_m.session_pk)
         counts = {row[0]: row[1] for row in self._connection.execute(many)}
         return [
             (
@@ -129,7 +167,7 @@ class StoreContent:
 
     def _by_session(self, table: Table, pks: Sequence[int], *order: str) -> dict[int, list[Any]]:
         key = table.c.session_pk
-        query = select(table).where(key.in_(pks)).order_by(key, *(table.c[name] for name in order))
+        query = select(table).where(key.between(pks[0], pks[-1])).order_by(key, *(table.c[name] for name in order))
         return {pk: list(rows) for pk, rows in groupby(self._connection.execute(query), attrgetter("session_pk"))}
 
     def memories(self) -> Iterator[Line]:
@@ -170,6 +208,14 @@ class StoreContent:
         query = select(a.entity_pk, a.folded, a.name).where(a.entity_pk.in_(pks)).order_by(a.entity_pk, a.folded)
         rows = self._connection.execute(query)
         return {pk: [[row.folded, row.name] for row in found] for pk, found in groupby(rows, attrgetter("entity_pk"))}
+
+
+def messages_behind(connection: Connection, session_pk: int, position: int) -> Iterator[Line]:
+    """The lines of a session's messages behind a position, in order; read in pages as they are asked for."""
+    query = select(messages).where(_m.session_pk == session_pk).order_by(_m.position).limit(_FETCH)
+    while rows := connection.execute(query.where(_m.position > position)).fetchall():
+        yield from map(message_line, rows)
+        position = rows[-1].position
 
 
 def _fact_line(row: Any, about: list[str]) -> Line:

@@ -1,13 +1,12 @@
 """One digest of what a store says, the same in every engine and in an archive; `docs/digest.md` is its definition.
 
-    message   SHA-256 of its line in canonical JSON
-    session   SHA-256 of its line in canonical JSON, a line feed, and the digests of its messages in order
+    chain     32 zero bytes; with each message in order, SHA-256 of the chain until then and its line in canonical JSON
+    session   SHA-256 of its line in canonical JSON, a line feed, and the chain of its messages
     memory, fact, entity   SHA-256 of its line in canonical JSON
     a part    SHA-256 of its digests, sorted
     the whole SHA-256 of `hermes-state-content 1`, a line feed, and the digests of the parts
 
-Nothing of it is kept in the store. Whatever changes a message, a title or a tag would have to keep it, an append among
-them, which writes two pages; and a kept digest can be wrong, which one that was read anew can't.
+A chain can be gone on with: what was learned of a session's first messages holds when others are added (`learned`).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +26,40 @@ if TYPE_CHECKING:
 # Changed when a line of the same content gets another digest.
 VERSION = 1
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+class Chain(NamedTuple):
+    """What the first messages of a session say.
+
+    Attributes:
+        messages: how many they are.
+        position: of the last of them; -1 when there is none.
+        digest: of them all.
+    """
+
+    messages: int
+    position: int
+    digest: bytes
+
+    def extended(self, messages: Iterable[Line]) -> Chain:
+        """With the messages that follow."""
+        count, position, digest = self
+        for line in messages:
+            digest = hashlib.sha256(digest + _canonical(line)).digest()
+            position = line["position"]
+            count += 1
+        return Chain(count, position, digest)
+
+
+NO_MESSAGES = Chain(0, -1, bytes(32))
+
+
+class Chained(NamedTuple):
+    """A session's line, the chain of its messages, and how many of these had to be read for it."""
+
+    line: Line
+    chain: Chain
+    read: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,10 +89,11 @@ class Digest:
 
 @dataclass(kw_only=True, slots=True)
 class Digests:
-    """The digests of single items, by what names them."""
+    """The digests of single items, by what names them; `read` messages of all were read for it."""
 
     sessions: dict[str, bytes] = field(default_factory=dict)
     messages: int = 0
+    read: int = 0
     memories: dict[str, bytes] = field(default_factory=dict)
     facts: dict[str, bytes] = field(default_factory=dict)
 
@@ -79,9 +113,10 @@ def _combined(digests: Iterable[bytes]) -> bytes:
 def digests(content: Content, progress: Progress | None = None) -> Digests:
     """The digest of every session, memory, fact and entity."""
     found = Digests()
-    for line, messages in content.sessions():
-        found.sessions[line["id"]], count = session_digest(line, messages)
-        found.messages += count
+    for line, chain, read in content.chains():
+        found.sessions[line["id"]] = session_digest(line, chain)
+        found.messages += chain.messages
+        found.read += read
         if progress is not None:
             progress(found.messages, 0)
     found.memories = {line["id"]: line_digest(line) for line in content.memories()}
@@ -89,14 +124,9 @@ def digests(content: Content, progress: Progress | None = None) -> Digests:
     return found
 
 
-def session_digest(line: Line, messages: Iterable[Line]) -> tuple[bytes, int]:
-    """The digest of a session, and how many messages it has."""
-    state = hashlib.sha256(_canonical(line) + b"\n")
-    count = 0
-    for message in messages:
-        state.update(hashlib.sha256(_canonical(message)).digest())
-        count += 1
-    return state.digest(), count
+def session_digest(line: Line, chain: Chain) -> bytes:
+    """The digest of a session."""
+    return hashlib.sha256(_canonical(line) + b"\n" + chain.digest).digest()
 
 
 def line_digest(line: Line) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from hermes_state.copying.digest import NO_MESSAGES, Chained
 from hermes_state.errors import FormatError
 from hermes_state.transfer.reader import BadLine, Reader
 
@@ -22,16 +23,20 @@ class ExportContent:
         sessions, memories: JSON Lines; None: there are none.
     """
 
+    not_kept = ""
+
     def __init__(self, sessions: Path | None, memories: Path | None) -> None:
         self._sessions, self._memories = sessions, memories
 
-    def sessions(self) -> Iterator[tuple[Line, Iterator[Line]]]:
+    def chains(self) -> Iterator[Chained]:
         """In order of the file.
 
         Raises:
             FormatError: a line can't be read, or this is no export.
         """
-        return self._chosen(lambda _: True)
+        for line, messages in self._chosen(lambda _: True):
+            chain = NO_MESSAGES.extended(messages)
+            yield Chained(line, chain, chain.messages)
 
     def named(self, ids: Collection[str]) -> Iterator[tuple[Line, Iterator[Line]]]:
         """Those sessions that are in it."""

@@ -112,6 +112,7 @@ NOT_COPIED = (
     schema.store_state,
     schema.fact_state,
     schema.index_zones,
+    schema.session_digests,
     schema.leases,
     schema.fact_vectors,
     schema.fact_banks,

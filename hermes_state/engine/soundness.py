@@ -133,11 +133,25 @@ def schema_differences(connection: Connection, declared: MetaData) -> Iterator[D
         with model.connect() as wanted:
             for table in declared.sorted_tables:
                 yield from _table_differences(connection, wanted, table.name)
+            yield from _trigger_differences(_triggers(connection, declared), _triggers(wanted, declared))
     finally:
         model.dispose()
-    for name, table in connection.exec_driver_sql("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'"):
-        if table in declared.tables:
-            yield Difference(name, f"a trigger on {table} that no migration made")
+
+
+def _trigger_differences(found: dict[str, tuple[str, str]], wanted: dict[str, tuple[str, str]]) -> Iterator[Difference]:
+    for name in sorted(found.keys() | wanted.keys()):
+        if name not in wanted:
+            yield Difference(name, f"a trigger on {found[name][0]} that no migration made")
+        elif name not in found:
+            yield Difference(name, f"the trigger on {wanted[name][0]} is missing")
+        elif found[name] != wanted[name]:
+            yield Difference(name, "the trigger is not the one that the migrations make")
+
+
+def _triggers(connection: Connection, declared: MetaData) -> dict[str, tuple[str, str]]:
+    """The table of each trigger on a declared one, and what it does."""
+    rows = connection.exec_driver_sql("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+    return {name: (table, " ".join(sql.split())) for name, table, sql in rows if table in declared.tables}
 
 
 def _table_differences(found: Connection, wanted: Connection, table: str) -> Iterator[Difference]:

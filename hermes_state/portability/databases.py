@@ -40,6 +40,9 @@ _OUR_INDEXES = ("message_index", "memory_index", "fact_index")
 _FORGET_OUR_INDEX = {
     "store_state": "UPDATE store_state SET indexed_through = 0, segmentation = NULL, rebuild_from = NULL"
 }
+# Made without rows: what digests kept of our store. The next digest of the copy learns it again, and copies that say
+# the same are the same whether somebody asked for a digest in between or not.
+_OUR_UNCOPIED = frozenset(("session_digests",))
 
 
 # What a manifest says of a database's indexes.
@@ -187,7 +190,7 @@ def _copy(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | 
             copy_database(connection, target, newest_driver().module)
     if indexes:
         with translated(source):
-            _copy_without(source, target, schema, names_of(schema, indexes), afterwards_of(kind), remembered)
+            _copy_without(source, target, schema, names_of(schema, indexes), kind, remembered)
     return kind, indexes
 
 
@@ -203,23 +206,38 @@ def afterwards_of(kind: Kind) -> Mapping[str, str]:
     return _FORGET_OUR_INDEX if kind is Kind.OURS else {}
 
 
+def uncopied(kind: Kind) -> AbstractSet[str]:
+    """The tables whose rows say nothing and stay behind."""
+    return _OUR_UNCOPIED if kind is Kind.OURS else frozenset()
+
+
 def _copy_without(
     source: Path,
     target: Path,
     schema: list[Entry],
     without: set[str],
-    afterwards: Mapping[str, str],
+    kind: Kind,
     remembered: Path | None,
 ) -> None:
+    rowless, afterwards = uncopied(kind), afterwards_of(kind)
     if remembered is not None:
         try:
-            copy_pages(source, target, schema, without, busy_ms=BUSY_MS, remembered=remembered, afterwards=afterwards)
+            copy_pages(
+                source,
+                target,
+                schema,
+                without,
+                busy_ms=BUSY_MS,
+                remembered=remembered,
+                rowless=rowless,
+                afterwards=afterwards,
+            )
         except Unfit:  # SQLite then says what is wrong with it, if anything is
             remove(target)
             remembered.write_bytes(b"")
         else:
             return
-    copy_tables(source, target, schema, without, busy_ms=BUSY_MS, afterwards=afterwards)
+    copy_tables(source, target, schema, without, busy_ms=BUSY_MS, rowless=rowless, afterwards=afterwards)
 
 
 @contextmanager

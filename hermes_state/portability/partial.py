@@ -85,6 +85,7 @@ def _refresh(source: Path, target: Path, trace: Trace, take: Callable[[int, list
         busy_ms=databases.BUSY_MS,
         trace=trace,
         describe=describe,
+        rowless=databases.uncopied(kind),
         afterwards=databases.afterwards_of(kind),
     )
     with made as (pages, described):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_state.copying.content import StoreContent
 from hermes_state.copying.exported import ExportContent
+from hermes_state.copying.learned import Keeper, Learned, sessions_without_row
 from hermes_state.errors import NotFound, StoreUnavailable
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart
@@ -30,11 +31,16 @@ _PRIVATE = 0o600
 
 
 @contextmanager
-def content_of(place: str, *, keys: Keys | None = None, limits: Limits | None = None) -> Iterator[Content]:
+def content_of(
+    place: str, *, keys: Keys | None = None, limits: Limits | None = None, anew: bool = False
+) -> Iterator[Content]:
     """The content of a store or an archive, as it is at one moment.
+
+    What a digest learns of a store's sessions is kept in it, if it can be written to; nothing else of it changes.
 
     Args:
         place: a file, a folder that is a home, a URL of a store, or an archive.
+        anew: use nothing that earlier digests learned.
 
     Raises:
         StoreUnavailable: there is nothing.
@@ -43,13 +49,13 @@ def content_of(place: str, *, keys: Keys | None = None, limits: Limits | None = 
         HermesStateError: as `SessionDB.open`.
     """
     if is_on_server(place) or "://" in place:
-        with _content_of_store(place) as content:
+        with _content_of_store(place, anew=anew) as content:
             yield content
         return
     path = Path(place).expanduser()
     path = path / STORE_NAME if (path / STORE_NAME).is_file() else path
     if path.is_file() and apart.is_database(str(path)):
-        with _content_of_store(str(locate(path))) as content:
+        with _content_of_store(str(locate(path)), anew=anew) as content:
             yield content
     elif path.exists() or path.parent.exists():
         with _content_of_archive(path, keys, limits) as content:
@@ -59,8 +65,19 @@ def content_of(place: str, *, keys: Keys | None = None, limits: Limits | None = 
 
 
 @contextmanager
-def _content_of_store(place: str, *, read_only: bool = True) -> Iterator[Content]:
-    with SessionDB.open(place, read_only=read_only) as db, db.engine.read() as connection:
+def _content_of_store(place: str, *, anew: bool) -> Iterator[Content]:
+    with SessionDB.open(place, read_only=True) as db, closing(Keeper(lambda: SessionDB.open(place))) as keeper:
+        with db.engine.read() as connection:
+            unknown = sessions_without_row(connection)
+        keeper.make_rows(unknown)
+        with db.engine.read() as connection:
+            yield StoreContent(connection, Learned(connection, keeper, anew=anew))
+
+
+@contextmanager
+def _content_of_copy(place: Path) -> Iterator[Content]:
+    """Of a copy of ours, so its schema may be brought up to date; what is learned of it would go with it."""
+    with SessionDB.open(place) as db, db.engine.read() as connection:
         yield StoreContent(connection)
 
 
@@ -79,8 +96,8 @@ def _content_of_archive(path: Path, keys: Keys | None, limits: Limits | None) ->
         if not found:
             what = "no sessions and no memories" if is_pack else f"no {_STORE}"
             raise NotFound(f"{path} holds {what}", hint=f"`hermes-state list {path}` shows what there is")
-        if not is_pack:  # a copy of ours, so its schema may be brought up to date
-            with _content_of_store(str(_place(folder, _STORE)), read_only=False) as content:
+        if not is_pack:
+            with _content_of_copy(_place(folder, _STORE)) as content:
                 yield content
             return
         files = (_place(folder, name) if name in found else None for name in (SESSIONS_FILE, MEMORIES_FILE))

@@ -56,6 +56,7 @@ def copy_tables(
     without: AbstractSet[str],
     *,
     busy_ms: int,
+    rowless: AbstractSet[str] = frozenset(),
     afterwards: Mapping[str, str] | None = None,
 ) -> None:
     """Copy a database without some tables, virtual tables and triggers.
@@ -63,6 +64,7 @@ def copy_tables(
     Args:
         seen: the schema that `without` was decided by.
         without: the names of what stays behind; indexes go with their table.
+        rowless: tables that are only made.
         afterwards: statements run on the copy, in its transaction, by the table that they change.
 
     Raises:
@@ -70,7 +72,7 @@ def copy_tables(
     """
     with copying(source, target, busy_ms) as connection:
         connection.execute("BEGIN")
-        fill(connection, seen, without, afterwards=afterwards)
+        fill(connection, seen, without, rowless=rowless, afterwards=afterwards)
 
 
 @contextmanager

@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 _BATCH = 2_000
 # Tables that are built from others, or mean nothing in another file.
 _DERIVED = frozenset(
-    ("store_state", "index_zones", "leases", "fact_state", "fact_banks", "fact_slots", "fact_conflicts")
+    (
+        "store_state",
+        "index_zones",
+        "session_digests",
+        "leases",
+        "fact_state",
+        "fact_banks",
+        "fact_slots",
+        "fact_conflicts",
+    )
 )
 _MAIN = frozenset(("sessions", "messages", "system_prompts"))
 _m, _s = messages.c, sessions.c

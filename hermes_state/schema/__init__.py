@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hermes_state.schema.conversations import (
+    TRIGGERS,
     handoffs,
     import_sources,
     imported_messages,
@@ -12,6 +13,7 @@ from hermes_state.schema.conversations import (
     messages,
     meta,
     routes,
+    session_digests,
     session_tags,
     sessions,
     store_state,
@@ -35,6 +37,7 @@ from hermes_state.schema.naming import metadata
 from hermes_state.schema.outbox import memory_outbox
 
 __all__ = [
+    "TRIGGERS",
     "entities",
     "entity_aliases",
     "fact_banks",
@@ -60,6 +63,7 @@ __all__ = [
     "meta",
     "metadata",
     "routes",
+    "session_digests",
     "session_tags",
     "sessions",
     "store_state",

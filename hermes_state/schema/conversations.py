@@ -7,6 +7,7 @@ The full-text index is derived data and not here: `hermes_state.engine` makes it
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -18,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    event,
     text,
 )
 
@@ -135,6 +137,28 @@ Index(
     unique=True,
     sqlite_where=messages.c.platform_message_id.is_not(None),
 )
+
+# What was learned of a session by reading it: the chain of its first `messages` messages, the last of which has that
+# position (`hermes_state.copying.learned`). Derived data; a message that is changed or deleted takes it away.
+session_digests = Table(
+    "session_digests",
+    metadata,
+    Column("session_pk", Key, ForeignKey("sessions.pk", ondelete="CASCADE"), primary_key=True),
+    Column("stamp", BigInteger, nullable=False),  # random, another one at each change of the row
+    Column("messages", Integer, nullable=False),
+    Column("position", Integer, nullable=False),  # -1: none
+    Column("chain", LargeBinary, nullable=False),
+)
+# In the database, so that they hold for older versions and other programs too. An append fires none of them.
+TRIGGERS = {"messages_updated": "UPDATE", "messages_deleted": "DELETE"}
+_FORGET = """
+    CREATE TRIGGER {name} AFTER {change} ON messages BEGIN
+        DELETE FROM session_digests WHERE session_pk = OLD.session_pk;
+    END
+    """
+for _name, _change in TRIGGERS.items():
+    _trigger = DDL(_FORGET.format(name=_name, change=_change))  # type: ignore[no-untyped-call]
+    event.listen(metadata, "after_create", _trigger.execute_if(dialect="sqlite"))
 
 index_zones = Table(
     "index_zones",

@@ -84,9 +84,11 @@ def test_the_digest_is_the_documented_one(source: SessionDB) -> None:
         return hashlib.sha256(raw).digest()
 
     at = b'"2026-01-01T12:00:00+00:00"'
-    message = sha(b'{"content":"\\u8336","created_at":' + at + b',"position":0,"role":"user","type":"message"}')
+    chain = sha(
+        bytes(32) + b'{"content":"\\u8336","created_at":' + at + b',"position":0,"role":"user","type":"message"}'
+    )
     line = {"id": "a", "messages": 1, "source": "cli", "started_at": json.loads(at), "type": "session"}
-    session = sha(json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" + message)
+    session = sha(json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" + chain)
     whole = sha(b"hermes-state-content 1\n" + sha(session) + sha(b"") + sha(b"")).hex()
     with source.engine.read() as connection:
         assert digests(StoreContent(connection)).combined().digest == whole

@@ -25,14 +25,15 @@ SHOWN = 8
 def check(invocation: Invocation, full: bool) -> int:
     """Prove that the store is sound.
 
-    Read-only: counters, lineage and index are derived anew from the messages and compared. All findings are told, with
-    what mends them. Exits 1 when there is one.
+    Read-only: counters, lineage and index are derived anew from the messages and compared, with --full what digests
+    kept, too. All findings are told, with what mends them. Exits 1 when there is one.
     """
     from hermes_state.check import check as check_store
     from hermes_state.commands.progress import steps
+    from hermes_state.copying.proving import kept_chains
 
     with invocation.open_engine(read_only=True) as engine, steps(invocation) as tell:
-        report = check_store(engine, full=full, progress=tell)
+        report = check_store(engine, full=full, progress=tell, also=[("digests", kept_chains)])
     if invocation.json:
         invocation.document({"sound": report.is_sound} | shapes.record(report))
     else:

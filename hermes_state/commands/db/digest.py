@@ -32,11 +32,13 @@ _MARKS = {"added": "+", "removed": "-", "changed": "~"}
     ),
 )
 @click.argument("place", required=False)
+@click.option("--anew", is_flag=True, help="Read every message, whatever earlier digests learned; keep what is found.")
 @archives.trust_option
 @archives.key_options
 def digest(
     invocation: Invocation,
     place: str | None,
+    anew: bool,
     trust_size: bool,
     identities: tuple[Path, ...],
     passphrase_file: Path | None,
@@ -45,25 +47,29 @@ def digest(
 
     That is sessions, messages, memories and facts. It is the same in every engine, and in an archive or pack of the
     same content; `docs/digest.md` defines it. PLACE is a store's file or URL, a home, or an archive. Default: the
-    store.
+    store. What was learned of a store's sessions is kept in it, so that the next digest reads only what is new.
     """
     from hermes_state.copying.digest import digests
     from hermes_state.portability.stored import content_of
 
     keys, limits = archives.keys(identities, passphrase_file), archives.limits(trust_size=trust_size)
     with (
-        content_of(place or _own(invocation), keys=keys, limits=limits) as content,
+        content_of(place or _own(invocation), keys=keys, limits=limits, anew=anew) as content,
         progress(invocation, "messages") as tell,
     ):
-        found = digests(content, tell).combined()
+        every = digests(content, tell)
+        not_kept = content.not_kept
+    found = every.combined()
     if invocation.json:
-        invocation.document(shapes.record(found))
+        invocation.document(shapes.record(found) | {"read": every.read, "not_kept": not_kept or None})
         return
     invocation.say(found.digest)
     facts = count(found.facts.items, "fact or entity", "facts and entities")
     memories = count(found.memories.items, "memory", "memories")
     said = f"{count(found.sessions.items, 'session')} with {count(found.messages, 'message')}"
-    invocation.note(f"{said}, {memories}, {facts}")
+    invocation.note(f"{said}, {memories}, {facts}; {every.read:,} read anew")
+    if not_kept:
+        invocation.note(f"what was read is not kept for the next time: {one_line(not_kept)}")
 
 
 @command(
@@ -88,7 +94,7 @@ def diff(
     """Name what one store says otherwise than another.
 
     It names what AFTER says otherwise than BEFORE, down to the message. Either is a store's file or URL, a home, or an
-    archive; AFTER is the store by default. Exits 1 when they differ.
+    archive; AFTER is the store by default. Digests are used and kept as `db digest` does. Exits 1 when they differ.
     """
     from hermes_state.copying.comparison import differences
     from hermes_state.portability.stored import content_of

@@ -62,6 +62,7 @@ def copy_pages(
     *,
     busy_ms: int,
     remembered: Path,
+    rowless: AbstractSet[str] = frozenset(),
     afterwards: Mapping[str, str] | None = None,
 ) -> None:
     """As `tables.copy_tables`; a page keeps its place from copy to copy.
@@ -75,7 +76,7 @@ def copy_pages(
     """
     earlier = Trace.parse(remembered.read_bytes()) if remembered.exists() else None
     with (
-        begun(source, target, seen, without, busy_ms=busy_ms, afterwards=afterwards) as copy,
+        begun(source, target, seen, without, busy_ms=busy_ms, rowless=rowless, afterwards=afterwards) as copy,
         PageFile(target, copy.pages.size) as file,
     ):
         if earlier is None or not is_usable(earlier, copy.made, copy.pages.size):
@@ -92,6 +93,7 @@ def begun(
     without: AbstractSet[str],
     *,
     busy_ms: int,
+    rowless: AbstractSet[str] = frozenset(),
     afterwards: Mapping[str, str] | None = None,
 ) -> Iterator[Begun]:
     """Begin a copy: arguments and errors are those of `copy_pages`."""
@@ -101,10 +103,10 @@ def begun(
     ):
         _refuse_unknown(pages)
         there = _roots(connection, "source")
-        large = _large(pages, seen, there)
+        large = _large(pages, seen, there) - rowless
         if large & {*(afterwards or {})}:
             raise Unfit("a table that is changed in the copy has many pages")
-        fill(connection, seen, without, rowless=large, afterwards=afterwards)
+        fill(connection, seen, without, rowless=large | rowless, afterwards=afterwards)
         made = {key: root for key, root in _roots(connection, "main").items() if key.table in large}
         if not made.keys() <= there.keys():
             raise Unfit("an index that is there no more")

@@ -47,6 +47,7 @@ def refreshed_pages(
     busy_ms: int,
     trace: Trace,
     describe: Callable[[Any], T],
+    rowless: AbstractSet[str] = frozenset(),
     afterwards: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[list[int], Future[T]]]:
     """As `copying.copy_pages`, of the pages that are not as in an earlier copy; all others are zeros in the file.
@@ -63,7 +64,7 @@ def refreshed_pages(
         SchemaChanged: the source no longer has the schema that was seen.
         Unfit: it can't be copied so.
     """
-    with begun(source, target, seen, without, busy_ms=busy_ms, afterwards=afterwards) as copy:
+    with begun(source, target, seen, without, busy_ms=busy_ms, rowless=rowless, afterwards=afterwards) as copy:
         if copy.roots != trace.roots or not is_usable(trace, copy.made, copy.pages.size):
             raise Unfit("its trees are others than before")
         with ThreadPoolExecutor(1, "describe") as pool:
