@@ -37,6 +37,7 @@ class Found(NamedTuple):
         kind, mode, mtime_ns, size, target: as in `format.Entry`, when it was looked at.
         is_database: it is to be copied through SQLite.
         seen: size, time of modification, time of change and inode then; empty for what is not looked at so.
+        is_known: whoever walked knew a file that looked so, and that it is no database.
     """
 
     path: str
@@ -47,6 +48,7 @@ class Found(NamedTuple):
     target: str = ""
     is_database: bool = False
     seen: tuple[int, ...] = ()
+    is_known: bool = False
 
 
 class LeftOut(NamedTuple):
@@ -165,7 +167,11 @@ class _Walk:
                     rule = None
                     if ruled.may_fit(name):
                         rule = self.rules.decide(child, entry.path, is_dir=False, names=listing.names)
-                    self._child(child, entry, rule, reason)
+                    status = entry.stat(follow_symlinks=False)
+                    if rule is None and not reason and stat.S_ISREG(status.st_mode):
+                        self.result.found.append(self._file(child, entry.path, status))
+                    else:
+                        self._other(child, entry.path, status, rule, reason)
             except FileNotFoundError:  # it went while we looked: then it is not in this home
                 continue
             except OSError as error:
@@ -202,8 +208,15 @@ class _Walk:
                 status = Path(self.root, parent).lstat()
                 self.result.found.append(_of_status(parent, status, Kind.DIR))
 
-    def _child(self, path: str, entry: os.DirEntry[str], rule: Rule | None, reason: str) -> None:
-        status = entry.stat(follow_symlinks=False)
+    def _file(self, path: str, absolute: str, status: os.stat_result) -> Found:
+        seen = _seen(status)
+        is_known = self.is_plain is not None and self.is_plain(path, seen)
+        is_database = not is_known and self._is_database(absolute, status)
+        mode = stat.S_IMODE(status.st_mode)
+        return Found(path, Kind.FILE, mode, status.st_mtime_ns, status.st_size, "", is_database, seen, is_known)
+
+    def _other(self, path: str, absolute: str, status: os.stat_result, rule: Rule | None, reason: str) -> None:
+        """A link, a file for which there is a rule, or what no backup takes."""
         special = _SPECIAL.get(stat.S_IFMT(status.st_mode))
         why = (reason if rule is None else rule.reason) or special
         if why:
@@ -213,13 +226,10 @@ class _Walk:
         if reason:
             self._add_parents(path)
         if stat.S_ISLNK(status.st_mode):
-            target = os.readlink(entry.path)  # noqa: PTH115  text, unchanged
+            target = os.readlink(absolute)  # noqa: PTH115  text, unchanged
             self.result.found.append(_of_status(path, status, Kind.LINK, target=target))
         else:
-            seen = _seen(status)
-            is_known = self.is_plain is not None and self.is_plain(path, seen)
-            is_database = not is_known and self._is_database(entry.path, status)
-            self.result.found.append(_file(path, status, seen, is_database=is_database))
+            self.result.found.append(self._file(path, absolute, status))
 
     def _is_database(self, path: str, status: os.stat_result) -> bool:
         if status.st_size < _MIN_DATABASE_BYTES:
@@ -259,11 +269,6 @@ def _of_status(path: str, status: os.stat_result, kind: Kind, *, target: str = "
     return Found(path, kind, mode, status.st_mtime_ns, target=target)
 
 
-def _file(path: str, status: os.stat_result, seen: tuple[int, ...], *, is_database: bool = False) -> Found:
-    mode = stat.S_IMODE(status.st_mode)
-    return Found(path, Kind.FILE, mode, status.st_mtime_ns, status.st_size, "", is_database, seen)
-
-
 def _seen(status: os.stat_result) -> tuple[int, ...]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
@@ -277,7 +282,10 @@ def beside(root: Path, database: Found) -> list[Found]:
     """What SQLite keeps beside a database: part of it where it can't be copied through SQLite."""
     names = [f"{database.path}{suffix}" for suffix in SIDECARS if suffix != "-shm"]
     found = [(name, (root / name).lstat()) for name in names if (root / name).is_file()]
-    return [_file(name, status, _seen(status)) for name, status in found]
+    return [
+        Found(name, Kind.FILE, stat.S_IMODE(status.st_mode), status.st_mtime_ns, status.st_size, seen=_seen(status))
+        for name, status in found
+    ]
 
 
 def moved(items: Iterable[_T], prefix: str) -> list[_T]:

@@ -80,7 +80,7 @@ class Parent:
         """Whether the repository has a file's content, and it looks as it did then."""
         if found.is_database:
             return self._keeps_database(name, base / found.path, found)
-        if self._has(name, found.seen, found):
+        if self._has(name, found.seen, found, is_known=found.is_known):
             return True
         self._note(name, found.seen, max(found.seen[1], found.seen[2]))
         return False
@@ -97,9 +97,9 @@ class Parent:
         self._note(name, seen, max(seen[1], seen[2], seen[5]))
         return False
 
-    def _has(self, name: str, seen: tuple[int, ...], found: Found) -> bool:
+    def _has(self, name: str, seen: tuple[int, ...], found: Found, *, is_known: bool = False) -> bool:
         line = self._known.get(name)
-        if line is None or not line.endswith(seen_end(seen)):
+        if line is None or not (is_known or line.endswith(seen_end(seen))):
             return False
         return not found.size or self._index.has_all(chunks_in(line))
 
