@@ -179,12 +179,10 @@ def proven(place: Place, frame: bytes, bases: Sequence[bytes]) -> bytes:
 
 def _drop_baseless(places: dict[bytes, Place]) -> list[Finding]:
     """Take out differences that can't be read: a base is missing, or a difference itself."""
+    whole = {chunk for chunk, place in places.items() if not place.stored.bases}
     findings = []
     for chunk, place in places.items():
-        if not place.stored.bases:  # most have none
-            continue
-        bases = [places.get(base) for base in place.stored.bases]
-        if any(base is None or base.stored.bases for base in bases):
+        if not whole.issuperset(place.stored.bases):
             message = f"the chunk {chunk.hex()} can't be read: a base of it is missing"
             findings.append((chunk, Finding(code="base", message=message, member=place.pack.name)))
     for chunk, _ in findings:

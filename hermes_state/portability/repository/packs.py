@@ -176,16 +176,17 @@ def _record(stored: Stored) -> bytes:
 def _parsed(path: Path, table: bytes, begin: int) -> list[Stored]:
     """The records of a table; its digest fits, so what is wrong here was written so."""
     found = []
-    position, offset = 0, len(HEAD)
-    while position < len(table):
-        if position + _RECORD.size > len(table):
+    position, offset, length, head = 0, len(HEAD), len(table), _RECORD.size
+    while position < length:
+        if position + head > length:
             raise _damaged(path, "its table ends within a record")
         chunk, stored, size, number = _RECORD.unpack_from(table, position)
-        position += _RECORD.size
-        end = position + number * ID_BYTES
-        bases = tuple(table[at : at + ID_BYTES] for at in range(position, end, ID_BYTES)) if number else ()
-        position = end
-        if number > MAX_BASES or position > len(table) or not 0 < size <= MAX_CHUNK_BYTES:
+        position += head
+        bases: tuple[bytes, ...] = ()
+        if number:
+            begun, position = position, position + number * ID_BYTES
+            bases = tuple([table[at : at + ID_BYTES] for at in range(begun, position, ID_BYTES)])
+        if number > MAX_BASES or position > length or not 0 < size <= MAX_CHUNK_BYTES:
             raise _damaged(path, "its table lists what no pack can hold")
         found.append(Stored(chunk, offset, stored, size, bases))
         offset += stored
