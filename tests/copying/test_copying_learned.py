@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 from contextlib import closing, suppress
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -322,6 +324,28 @@ def test_a_writer_who_takes_long_is_not_waited_for(
         assert content.not_kept
     assert kept_rows(db)["a"] == 5
     assert digest_at(store_at).read == 1
+
+
+def test_the_commands_say_what_was_read_and_why_it_is_not_kept(
+    db: SessionDB, store_at: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*options: str) -> tuple[int, str | None]:
+        assert run(["db", "digest", store_at, "--json", *options]) == 0
+        shown = json.loads(capsys.readouterr().out)
+        return shown["read"], shown["not_kept"]
+
+    assert told() == (0, None)
+    assert told("--anew") == (15, None)
+    db.messages.append("a", role="user", content="more")
+    monkeypatch.setattr(SessionDB, "open", partial(_refuse_writing, SessionDB.open))
+    assert told() == (1, "the disk is read-only")
+    for command in (["digest", store_at], ["diff", store_at, store_at]):
+        assert run(["db", *command]) == 0
+        assert "not kept for the next time: the disk is read-only" in capsys.readouterr().err
+
+
+def _refuse_writing(opened: Callable[..., SessionDB], place: str, *, read_only: bool = False) -> SessionDB:
+    return opened(place, read_only=True) if read_only else refuse()
 
 
 # --- proof and repair -------------------------------------------------------------------------------------------------

@@ -68,8 +68,7 @@ def digest(
     memories = count(found.memories.items, "memory", "memories")
     said = f"{count(found.sessions.items, 'session')} with {count(found.messages, 'message')}"
     invocation.note(f"{said}, {memories}, {facts}; {every.read:,} read anew")
-    if not_kept:
-        invocation.note(f"what was read is not kept for the next time: {one_line(not_kept)}")
+    _note_problem(invocation, not_kept)
 
 
 @command(
@@ -106,18 +105,26 @@ def diff(
         progress(invocation, "messages") as tell,
     ):
         found = list(differences(ours, theirs, tell))
+        problems = dict.fromkeys((ours.not_kept, theirs.not_kept))
     if invocation.json:
         invocation.document({"differences": [shapes.record(one) for one in found]})
     else:
         for one in found:
             invocation.say(_line(one))
         invocation.note(count(len(found), "difference") if found else "no difference")
+        for problem in problems:
+            _note_problem(invocation, problem)
     return HAS_FINDINGS if found else None
 
 
 def _own(invocation: Invocation) -> str:
     """The store that the common options name."""
     return str(invocation.store)
+
+
+def _note_problem(invocation: Invocation, not_kept: str) -> None:
+    if not_kept:
+        invocation.note(f"what was read is not kept for the next time: {one_line(not_kept)}")
 
 
 def _line(one: Difference) -> str:
