@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import compress
+from operator import ne
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_state.portability.pages import trees
@@ -101,8 +103,8 @@ class _Changes:
     def __init__(self, pages: Pages, roots: Mapping[int, int], trace: Trace) -> None:
         self._pages, self._roots, self._trace = pages, roots, trace
         self._old_end, self._old_parents = trace.end, trace.parents[:]
-        prints = zip(pages.prints(trace.sources, trace.seed), trace.prints, strict=True)
-        self._changed = {number for number, (new, old) in enumerate(prints, trace.first) if new != old}
+        differ = map(ne, pages.prints(trace.sources, trace.seed), trace.prints)
+        self._changed = {*compress(range(trace.first, trace.end), differ)}
         self._hidden = self._below_unchanged()
         self._numbering = Numbering(trace.first, trace.locked, trace.sources[:])
         # Pages that were read since they changed, and those that they name.
