@@ -5,20 +5,19 @@ from __future__ import annotations
 import io
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from hermes_state.errors import InvalidValue, StoreBusy, StoreDamaged, StoreUnavailable
+from hermes_state.errors import InvalidValue
 from hermes_state.home import STORE_NAME
-from hermes_state.portability import apart, databases, description, external, hints
-from hermes_state.portability.collect import Collection, Found, beside, collect
+from hermes_state.portability import description, external, hints
+from hermes_state.portability.collect import Collection, Found, collect
+from hermes_state.portability.copies import Copies
 from hermes_state.portability.format import EXTERNAL_ROOT, HOME_ROOT, MAX_LISTED, Entry, Kind
 from hermes_state.portability.interrupted import refuse_interrupted
 from hermes_state.portability.manifest import Manifest, Report
-from hermes_state.portability.ownership import own_files
 from hermes_state.portability.policy import Policy
 from hermes_state.portability.progress import Step
 from hermes_state.portability.rules import QUICK, Rules
@@ -27,10 +26,9 @@ from hermes_state.portability.steady import open_steady
 from hermes_state.portability.writer import Options, Written, write_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from hermes_state.portability.kept import Kept
-    from hermes_state.portability.redacting import Redaction
     from hermes_state.portability.secrets import Redacted
 
 
@@ -108,7 +106,9 @@ def backup(
         written = write_archive(
             target, manifest, work.entries(), options=options, report=work.report, progress=work.tell
         )
-    return BackupReport(written=written, manifest=manifest, unsound=work.unsound, seconds=time.monotonic() - started)
+    return BackupReport(
+        written=written, manifest=manifest, unsound=work.databases.unsound, seconds=time.monotonic() - started
+    )
 
 
 @contextmanager
@@ -123,7 +123,7 @@ def preview(
     with staging(folder.resolve(), "preview") as stage:
         work = HomeReading(home, stage, wanted or Wanted(), None, stage)
         work.look()
-        yield work.entries(), {name: copy.path for name, copy in work.copies.items()}
+        yield work.entries(), {name: copy.path for name, copy in work.databases.made.items()}
 
 
 def refuse_unfit(home: Path) -> None:
@@ -147,9 +147,7 @@ class HomeReading:
         kept: what need not be read again.
 
     Attributes:
-        take: gets the name and the copy of a database that goes in as it is, while SQLite checks it; not of all.
-        take_part: the same, of a copy that holds only what changed since the last: its name, path, bytes of a page, and
-            which pages are there. Returns whether the other pages can be had from the last copy.
+        databases: the copies of the home's databases.
     """
 
     def __init__(
@@ -162,20 +160,14 @@ class HomeReading:
         kept: Kept | None = None,
     ) -> None:
         self.kept = kept
-        self.take: Callable[[str, Path], None] | None = None
-        self.take_part: Callable[[str, Path, int, Sequence[int]], bool] | None = None
         self.described: dict[str, dict[str, Any]] = {}
         self.unread: set[str] = set()
         self.home, self.stage, self.wanted, self.progress, self.target = home.resolve(), stage, wanted, progress, target
         self.report = Report()
-        self.unsound: dict[str, str] = {}
+        self.databases = Copies(stage, wanted, kept, self.report, self._step)
         self.roots: dict[str, tuple[Path, Collection]] = {}
-        self.copies: dict[str, databases.Copy] = {}
-        self.numberings: dict[str, Path] = {}
-        self.raw: dict[str, Path] = {}
         self.elsewhere: dict[str, Path] = {}  # members that are not read where the home would have them
         self.redacted: dict[str, Redacted] = {}
-        self.redactions: dict[str, Redaction | None] = {}
         self.secrets_left_out: list[str] = []
         self.done = self.total = 0
 
@@ -183,6 +175,21 @@ class HomeReading:
 
     def look(self) -> None:
         """Walk the home, and copy its databases: these first, so that all of them are from about the same moment."""
+        with ExitStack() as stack:
+            self.databases.begin(self.home, stack)
+            self._walk()
+            for root, (base, collection) in self.roots.items():
+                self.databases.copy(root, base, collection, self.elsewhere, self.unread)
+        if self.databases.unsound:
+            self.report.facts["unsound"] = self.databases.unsound
+        sizes = (self.databases.size(name, found) for name, found in self._found())
+        self.total = sum(sizes)
+
+    def _found(self) -> Iterator[tuple[str, Found]]:
+        """All that goes in, by name."""
+        return ((f"{root}/{found.path}", found) for root, (_, all_of) in self.roots.items() for found in all_of.found)
+
+    def _walk(self) -> None:
         exclude = (*(QUICK if self.wanted.quick else ()), *self.wanted.exclude)
         rules = Rules.of_home(self.home, include=self.wanted.include, exclude=exclude)
         skip = (self.stage, self.target)
@@ -199,8 +206,6 @@ class HomeReading:
             for missing in collection.unreadable:
                 self.report.omit(f"{name}/{missing.path}", missing.reason)
             self._find_kept(name, base, collection)
-        self.total = sum(found.size for _, collection in self.roots.values() for found in collection.found)
-        self._copy_databases()
 
     def _is_plain(self, path: str, seen: tuple[int, ...]) -> bool:
         return self.kept is not None and self.kept.is_plain(f"{HOME_ROOT}/{path}", seen)
@@ -216,7 +221,7 @@ class HomeReading:
         """Note what need not be read."""
         if self.kept is None:
             return
-        other = {*self.redacted, *self.elsewhere}
+        other = {*self.redacted, *self.elsewhere, *self.databases.begun}
         for found in collection.found:
             name = f"{root}/{found.path}"
             if found.kind is Kind.FILE and name not in other and self.kept.keeps(name, base, found):
@@ -254,60 +259,16 @@ class HomeReading:
             self.redacted[name] = redacted
         return redacted is None or redacted.content is not None
 
-    def _copy_databases(self) -> None:
-        held = own_files()
-        for root, (base, collection) in self.roots.items():
-            for found in [found for found in collection.found if found.is_database]:
-                name = f"{root}/{found.path}"
-                source = self.elsewhere.get(name, base / found.path)
-                if name in self.unread:
-                    continue
-                self._step(f"copying {found.path}")
-                try:
-                    self.copies[name] = self._copy_database(name, source, held)
-                except StoreDamaged as error:
-                    self.unsound[name] = error.message
-                    collection.found += beside(base, found)  # it goes in as it is, for whoever can salvage it
-                    if apart.is_held(source, held):
-                        self.raw[name] = self.stage / f"{len(self.raw)}.raw"
-                        apart.raw_copy(source, self.raw[name])
-                except (StoreBusy, StoreUnavailable) as error:
-                    self.report.omit(name, error.message)
-                    collection.found.remove(found)
-                else:
-                    if self.wanted.secrets is not Policy.INCLUDE:
-                        from hermes_state.portability import redacting  # 20 ms, which few backups need
-
-                        self.redactions[name] = redacting.of_copy(self.copies[name], self.wanted.secrets)
-                    if self.copies[name].damage:
-                        self.unsound[name] = self.copies[name].damage
-                    self.total += self.copies[name].path.stat().st_size - found.size
-        if self.unsound:
-            self.report.facts["unsound"] = self.unsound
-
-    def _copy_database(self, name: str, source: Path, held: set[tuple[int, int]]) -> databases.Copy:
-        target = self.stage / f"{len(self.copies)}.db"
-        is_redacted = self.wanted.secrets is Policy.REDACT  # an index holds what its rows hold
-        keep_indexes = self.wanted.keep_indexes and not is_redacted
-        if self.kept is None:
-            return apart.copied(source, target, keep_indexes=keep_indexes, held=held)
-        self.numberings[name] = remembered = target.with_suffix(".numbering")
-        remembered.write_bytes(self.kept.numbering(name))
-        is_taken = self.wanted.secrets is Policy.INCLUDE  # else the copy is changed before it goes in
-        if is_taken and not keep_indexes and self.take_part and self.kept.is_whole(name):
-            made = apart.refreshed(source, target, remembered, partial(self.take_part, name, target), held)
-            if made is not None:
-                return made
-        beside = partial(self.take, name) if self.take and is_taken else None
-        return apart.copied(source, target, keep_indexes=keep_indexes, remembered=remembered, beside=beside, held=held)
-
     # --- what is said of it -------------------------------------------------------------------------------------
 
     def manifest(self) -> Manifest:
         """What stands at the start of the archive."""
         from hermes_state import __version__
 
-        described = {**self.described, **{name: description.of_copy(copy) for name, copy in self.copies.items()}}
+        described = {
+            **self.described,
+            **{name: description.of_copy(copy) for name, copy in self.databases.made.items()},
+        }
         rebuild = any(about.get("left_out") for about in described.values())
         return Manifest(
             roots={name: str(base) for name, (base, _) in self.roots.items()},
@@ -321,7 +282,7 @@ class HomeReading:
                     "policy": self.wanted.secrets.value,
                     "left_out": self.secrets_left_out[:MAX_LISTED],
                     "redacted": {name: list(item.keys) for name, item in self.redacted.items()},
-                    **description.of_redactions(self.redactions),
+                    **description.of_redactions(self.databases.redactions),
                 },
                 **self._hints(),
                 **({"quick": True} if self.wanted.quick else {}),
@@ -334,7 +295,7 @@ class HomeReading:
         found = list(hints.in_settings(self.home, hidden, self.unread))
         known = hints.of_manifest(self.kept.facts) if self.kept is not None else ()
         found += [hint for hint in known if hint.path in self.unread]
-        for name, copy in self.copies.items():
+        for name, copy in self.databases.made.items():
             if not copy.damage:
                 found += hints.in_copy(copy, name)
         return {"relocation": [hint.as_json() for hint in found[: hints.MAX_HINTS]]} if found else {}
@@ -373,13 +334,13 @@ class HomeReading:
             yield Entry(name=name, mode=found.mode, mtime_ns=found.mtime_ns, size=size, opener=lambda: stream)
 
     def _content(self, name: str, path: Path) -> tuple[BinaryIO, int]:
-        copy = self.copies.get(name)
+        copy = self.databases.made.get(name)
         if copy is not None:
             return copy.path.open("rb"), copy.path.stat().st_size
         redacted = self.redacted.get(name)
         if redacted is not None and redacted.content is not None:
             return io.BytesIO(redacted.content), len(redacted.content)
-        content = open_steady(self.raw.get(name, path))
+        content = open_steady(self.databases.raw.get(name, path))
         if not content.is_steady:
             self.report.cut_short(name, "it changed each time it was read")
         return content.stream, content.size

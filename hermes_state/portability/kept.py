@@ -26,6 +26,16 @@ class Kept(Protocol):
     def keeps(self, name: str, base: Path, found: Found) -> bool:
         """Whether it has the content of a member, and the file is as it was then. Asked before the file is read."""
 
+    def refreshable(self) -> list[str]:
+        """The databases of the home of which only what changed since need be copied."""
+
+    def has_changed(self, name: str, path: Path) -> bool:
+        """Whether one of these looks another than it did. Asked before it is read, in the place of `keeps`.
+
+        Raises:
+            OSError: it can't be looked at.
+        """
+
     def is_whole(self, name: str) -> bool:
         """Whether it has all of a sound database, which need not be read again."""
 

@@ -7,6 +7,7 @@ nothing rests for long on what was noted of pages, a whole copy is made and chec
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,50 @@ from hermes_state.portability.pages.trace import Trace
 from hermes_state.portability.tables import SchemaChanged, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     from hermes_state.portability.databases import Copy
 
 # A whole copy is made when the last was so long ago. [s]
 TRUSTED_S = 7 * 24 * 3600
+# A whole copy tells what is wrong, if anything is.
+_UNFIT = (Unfit, SchemaChanged, StoreDamaged, UnicodeDecodeError)
+
+
+class Begun:
+    """Such a copy, while SQLite checks the database.
+
+    Attributes:
+        page_size: bytes of a page.
+        pages: the numbers of the pages that are in the target, in order; the others are zeros there.
+    """
+
+    def __init__(
+        self, source: Path, target: Path, remembered: Path, trace: Trace, pages: list[int], described: Future[Copy]
+    ) -> None:
+        self._source, self._target, self._remembered, self._trace = source, target, remembered, trace
+        self._described = described
+        self.page_size, self.pages = trace.page_size, pages
+
+    def finish(self) -> Copy | None:
+        """The copy. None: the database is damaged; nothing is left of the copy, and a whole one tells what is wrong.
+
+        Raises:
+            StoreUnavailable, StoreBusy: as for `databases.copy`.
+        """
+        copy = None
+        try:
+            with translated(self._source):
+                copy = self._described.result()
+        except _UNFIT:
+            pass
+        if copy is None or copy.damage or copy.part is None:
+            databases.remove(self._target)
+            return None
+        self._remembered.write_bytes(self._trace.dump())
+        return replace(copy, part=copy.part._replace(pages=self.pages))
 
 
 def refresh(
@@ -36,36 +74,56 @@ def refresh(
     """Copy what changed of a database since an earlier copy without indexes.
 
     Args:
-        source, target: as for `databases.copy`.
-        remembered: a file with what the earlier copy left there; what this one leaves is put there.
         take: is called with bytes of a page and the numbers of the pages in the target, while SQLite checks the
             database in another thread; returns whether it could use them.
+        source, target, remembered: as for `refreshing`.
 
     Returns:
-        The copy, whose other pages are zeros. None: it can't be made so, or the database is damaged; nothing is left of
-        it, and `databases.copy` will do, or tell what is wrong.
+        The copy; None: it can't be made so, or the database is damaged, or nobody could use it. Nothing is left of it,
+        and `databases.copy` will do, or tell what is wrong.
 
     Raises:
         StoreUnavailable, StoreBusy, DiskFull: as for `databases.copy`.
     """
-    trace = Trace.parse(remembered.read_bytes())
-    if trace is None or not 0 <= time.time() - trace.proven_at < TRUSTED_S:
-        return None
-    copy = None
-    try:
-        with translated(source):
-            copy = _refresh(source, target, trace, take)
-    except (Unfit, SchemaChanged, StoreDamaged, UnicodeDecodeError):
-        pass  # a whole copy tells what is wrong, if anything is
-    finally:
-        if copy is None:
+    with refreshing(source, target, remembered) as begun:
+        if begun is not None and (take is None or take(begun.page_size, begun.pages)):
+            return begun.finish()
+    databases.remove(target)
+    return None
+
+
+@contextmanager
+def refreshing(source: Path, target: Path, remembered: Path) -> Iterator[Begun | None]:
+    """Begin to copy what changed of a database since an earlier copy without indexes. The moment lasts with the block.
+
+    Args:
+        source, target: as for `databases.copy`.
+        remembered: a file with what the earlier copy left there; what this one leaves is put there in the end.
+
+    Yields:
+        None: it can't be made so; nothing is left of it, and `databases.copy` will do, or tell what is wrong.
+
+    Raises:
+        StoreUnavailable, StoreBusy, DiskFull: as for `databases.copy`.
+    """
+    with ExitStack() as stack:
+        begun = None
+        trace = Trace.parse(remembered.read_bytes())
+        if trace is not None and 0 <= time.time() - trace.proven_at < TRUSTED_S:
+            try:
+                with translated(source), ExitStack() as attempt:
+                    pages, described = attempt.enter_context(_refreshed(source, target, trace))
+                    begun = Begun(source, target, remembered, trace, pages, described)
+                    stack.push(attempt.pop_all())
+            except _UNFIT:
+                pass
+        if begun is None:
             databases.remove(target)
-    if copy is not None:
-        remembered.write_bytes(trace.dump())
-    return copy
+        yield begun
 
 
-def _refresh(source: Path, target: Path, trace: Trace, take: Callable[[int, list[int]], bool] | None) -> Copy | None:
+@contextmanager
+def _refreshed(source: Path, target: Path, trace: Trace) -> Iterator[tuple[list[int], Future[Copy]]]:
     with databases.at_rest(source) as connection:
         schema = schema_of(connection)
         kind = databases.kind_of(schema)
@@ -77,7 +135,7 @@ def _refresh(source: Path, target: Path, trace: Trace, take: Callable[[int, list
         copy = databases.described(connection, target, kind, indexes, damage)
         return replace(copy, part=Part(trace.page_size, (), paths_in(connection, kind)))
 
-    made = refreshed_pages(
+    with refreshed_pages(
         source,
         target,
         schema,
@@ -85,11 +143,6 @@ def _refresh(source: Path, target: Path, trace: Trace, take: Callable[[int, list
         busy_ms=databases.BUSY_MS,
         trace=trace,
         describe=describe,
-        rowless=databases.uncopied(kind),
         afterwards=databases.afterwards_of(kind),
-    )
-    with made as (pages, described):
-        if take is not None and not take(trace.page_size, pages):
-            return None
-        copy = described.result()
-    return None if copy.damage or copy.part is None else replace(copy, part=copy.part._replace(pages=pages))
+    ) as made:
+        yield made

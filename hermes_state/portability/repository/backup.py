@@ -133,7 +133,7 @@ class _Saving:
     def run(self, started: float, *, is_new: bool, index: Index, failures: list[HermesStateError]) -> Saved:
         """All of it."""
         with self.listing:
-            self.reading.take, self.reading.take_part = self._take, self._take_part
+            self.reading.databases.take, self.reading.databases.take_part = self._take, self._take_part
             self.reading.look()
             manifest = self.reading.manifest()
             self._content(manifest)
@@ -152,7 +152,10 @@ class _Saving:
             report=self.reading.report,
         )
         report = BackupReport(
-            written=written, manifest=manifest, unsound=self.reading.unsound, seconds=time.monotonic() - started
+            written=written,
+            manifest=manifest,
+            unsound=self.reading.databases.unsound,
+            seconds=time.monotonic() - started,
         )
         return Saved(
             backup=report,
@@ -189,7 +192,7 @@ class _Saving:
 
     def _is_numbered(self, name: str) -> bool:
         """Whether a copy of a database was made such that the next one needs only what changed."""
-        path = self.reading.numberings.get(name)
+        path = self.reading.databases.numberings.get(name)
         return path is not None and path.stat().st_size > 0
 
     def _content(self, manifest: Manifest) -> None:
@@ -214,7 +217,7 @@ class _Saving:
             return Member(entry=entry, digest=digest_of(entry))
         assert entry.opener is not None  # `_kept` takes the others
         seen = self.known.seen(entry.name)
-        if entry.name in self.taken and entry.name in self.reading.copies:  # else the copy came to nothing
+        if entry.name in self.taken and entry.name in self.reading.databases.made:  # else the copy came to nothing
             return replace(_member(entry, self.taken[entry.name], seen), numbering=self._numbering(entry.name))
         content = _Bounded(entry, entry.opener(), self.reading)
         chunks = self.known.chunks(entry.name)
@@ -228,7 +231,7 @@ class _Saving:
         """The chunks of what a copy of a database left for the next one."""
         if not self._is_numbered(name):
             return ()
-        path = self.reading.numberings[name]
+        path = self.reading.databases.numberings[name]
         with path.open("rb") as file:
             return self.store.put_chunks(placed(file.read), self.known.numbering_chunks(name)).chunks
 
@@ -277,7 +280,7 @@ class _Saving:
             members=self.tally.entries,
             content_bytes=self.tally.content_bytes,
             added_bytes=self.store.added_bytes,
-            partial=self.reading.report.is_partial or bool(self.reading.unsound),
+            partial=self.reading.report.is_partial or bool(self.reading.databases.unsound),
             whole=self.tally.whole,
             listing=listing,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hermes_state.errors import ArchiveDamaged, HermesStateError
 from hermes_state.portability import manifest
-from hermes_state.portability.format import MANIFEST
+from hermes_state.portability.format import HOME_ROOT, MANIFEST
 from hermes_state.portability.policy import Policy
 from hermes_state.portability.repository import snapshots
 from hermes_state.portability.repository.members import chunks_in, name_in, parsed, seen_end
@@ -97,6 +97,14 @@ class Parent:
         self._note(name, seen, max(seen[1], seen[2], seen[5]))
         return False
 
+    def has_changed(self, name: str, path: Path) -> bool:
+        """Whether a database looks another than it did."""
+        seen = self._look(path)
+        if self._lines[name].endswith(seen_end(seen)):
+            return False
+        self._note(name, seen, max(seen[1], seen[2], seen[5]))
+        return True
+
     def _has(self, name: str, seen: tuple[int, ...], found: Found, *, is_known: bool = False) -> bool:
         line = self._known.get(name)
         if line is None or not (is_known or line.endswith(seen_end(seen))):
@@ -123,6 +131,13 @@ class Parent:
     def chunks(self, name: str) -> tuple[bytes, ...]:
         """The chunks of a file's content in the snapshot; none: it had no such file."""
         return self.member(name).chunks if name in self._lines else ()
+
+    def refreshable(self) -> list[str]:
+        """The databases of the home that were copied such that only what changed since need be."""
+        databases = self.facts.get("databases")
+        names = [*databases] if isinstance(databases, dict) else []
+        in_home = (name for name in names if name.startswith(f"{HOME_ROOT}/") and self.is_whole(name))
+        return [name for name in in_home if self.member(name).numbering]
 
     def is_whole(self, name: str) -> bool:
         """Whether the repository has all of a sound database, and nobody asked for it to be read again."""
