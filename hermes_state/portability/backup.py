@@ -193,7 +193,8 @@ class HomeReading:
         exclude = (*(QUICK if self.wanted.quick else ()), *self.wanted.exclude)
         rules = Rules.of_home(self.home, include=self.wanted.include, exclude=exclude)
         skip = (self.stage, self.target)
-        self.roots[HOME_ROOT] = (self.home, collect(self.home, rules, skip=skip, is_plain=self._is_plain))
+        home = collect(self.home, rules, skip=skip, is_plain=self._is_plain, databases=self.databases.known)
+        self.roots[HOME_ROOT] = (self.home, home)
         if self.wanted.store:
             self._take_store(self.roots[HOME_ROOT][1])
         chosen = external.paths(self.home, self.wanted.external)

@@ -106,6 +106,7 @@ def collect(
     skip: Iterable[Path] = (),
     only: Iterable[str] = (),
     is_plain: Callable[[str, tuple[int, ...]], bool] | None = None,
+    databases: Iterable[tuple[int, int]] = (),
 ) -> Collection:
     """Walk a folder.
 
@@ -115,12 +116,14 @@ def collect(
         only: top-level names to look at; empty: all.
         is_plain: whether a file with this path that looks so (`Found.seen`) is known to be no database; the others are
             opened to see whether they are.
+        databases: device and inode of files that are known to be some.
 
     Raises:
         OSError: the root itself can't be read.
     """
     walk = _Walk(os.path.realpath(root), rules, {os.path.realpath(path) for path in skip}, frozenset(only))
     walk.is_plain = is_plain
+    walk.asked.update(dict.fromkeys(databases, True))
     walk.run()
     return walk.result
 

@@ -46,6 +46,7 @@ class Copies:
         raw: of databases that can't be copied, a copy of the file that this process has open.
         redactions: what was taken out; None: nothing was looked for.
         begun: what was begun before the home was walked.
+        known: device and inode of these: the walk need not ask a child whether they are databases.
         numberings: files with what a copy leaves for the next one; see `databases.copy`.
     """
 
@@ -61,6 +62,7 @@ class Copies:
         self.redactions: dict[str, Redaction | None] = {}
         self.numberings: dict[str, Path] = {}
         self.begun: dict[str, Begun] = {}
+        self.known: list[tuple[int, int]] = []
         self._held = own_files()
         self._targets = 0
 
@@ -93,7 +95,9 @@ class Copies:
         except (StoreBusy, StoreUnavailable):  # it is tried again in its turn, and told
             return
         if begun is not None and self.take_part(name, target, begun.page_size, begun.pages):
+            status = path.stat()
             self.begun[name] = begun
+            self.known.append((status.st_dev, status.st_ino))
 
     def _can_begin(self, path: Path) -> bool:
         try:

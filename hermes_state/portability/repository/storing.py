@@ -12,6 +12,7 @@ from threading import local
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
 from hermes_state.errors import ArchiveDamaged
+from hermes_state.portability.beside import yielding
 from hermes_state.portability.digests import Lane
 from hermes_state.portability.format import MAX_THREADS
 from hermes_state.portability.repository import frames
@@ -76,7 +77,7 @@ class ChunkStore:
     ) -> None:
         self.added_chunks = self.added_bytes = self.new_content_bytes = 0
         self._packs, self._index, self._stage, self._level = repository.packs, index, stage, level
-        self._pool = ThreadPoolExecutor(min(threads or os.cpu_count() or 1, MAX_THREADS), "compress")
+        self._pool = ThreadPoolExecutor(min(threads or os.cpu_count() or 1, MAX_THREADS), "compress", yielding)
         self._encoders = local()
         self._put: set[bytes] = set()
         self._batch: list[_Task] = []
