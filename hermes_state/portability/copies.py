@@ -40,7 +40,7 @@ class Copies:
     Attributes:
         take: gets the name and the copy of a database that goes in as it is, while SQLite checks it; not of all.
         take_part: the same, of a copy that holds only what changed since the last: its name, path, bytes of a page, and
-            which pages are there. Returns whether the other pages can be had from the last copy.
+            which pages are there. What it returns tells whether the other pages could be had from the last copy.
         made: by name of the member.
         unsound: what SQLite finds wrong with some of them.
         raw: of databases that can't be copied, a copy of the file that this process has open.
@@ -55,13 +55,13 @@ class Copies:
     ) -> None:
         self._stage, self._wanted, self._kept, self._report, self._step = stage, wanted, kept, report, step
         self.take: Callable[[str, Path], None] | None = None
-        self.take_part: Callable[[str, Path, int, Sequence[int]], bool] | None = None
+        self.take_part: Callable[[str, Path, int, Sequence[int]], Callable[[], bool]] | None = None
         self.made: dict[str, Copy] = {}
         self.unsound: dict[str, str] = {}
         self.raw: dict[str, Path] = {}
         self.redactions: dict[str, Redaction | None] = {}
         self.numberings: dict[str, Path] = {}
-        self.begun: dict[str, Begun] = {}
+        self.begun: dict[str, tuple[Begun, Callable[[], bool]]] = {}
         self.known: list[tuple[int, int]] = []
         self._held = own_files()
         self._targets = 0
@@ -94,9 +94,9 @@ class Copies:
             begun = stack.enter_context(refreshing(path, target, remembered))
         except (StoreBusy, StoreUnavailable):  # it is tried again in its turn, and told
             return
-        if begun is not None and self.take_part(name, target, begun.page_size, begun.pages):
+        if begun is not None:
             status = path.stat()
-            self.begun[name] = begun
+            self.begun[name] = begun, self.take_part(name, target, begun.page_size, begun.pages)
             self.known.append((status.st_dev, status.st_ino))
 
     def _can_begin(self, path: Path) -> bool:
@@ -161,17 +161,19 @@ class Copies:
         return target, remembered
 
     def _copy(self, name: str, source: Path) -> Copy:
-        begun = self.begun.get(name)
-        made = None if begun is None else begun.finish()
-        if made is not None:
-            return made
+        if name in self.begun:
+            begun, is_taken = self.begun[name]
+            made = begun.finish() if is_taken() else None
+            if made is not None:
+                return made
         target, remembered = self._places(name)
         is_redacted = self._wanted.secrets is Policy.REDACT  # an index holds what its rows hold
         keep_indexes = self._wanted.keep_indexes and not is_redacted
         if self._kept is None:
             return apart.copied(source, target, keep_indexes=keep_indexes, held=self._held)
-        if self.take_part is not None and begun is None and self._is_refreshed and self._kept.is_whole(name):
-            made = apart.refreshed(source, target, remembered, partial(self.take_part, name, target), self._held)
+        if self.take_part is not None and name not in self.begun and self._is_refreshed and self._kept.is_whole(name):
+            take = partial(self.take_part, name, target)
+            made = apart.refreshed(source, target, remembered, lambda *part: take(*part)(), self._held)
             if made is not None:
                 return made
         beside = partial(self.take, name) if self.take and self._wanted.secrets is Policy.INCLUDE else None

@@ -87,8 +87,7 @@ def _refresh(copy: Begun, target: Path, trace: Trace) -> list[int]:
         written |= changes.settle()
         trace.made = copy.made
         trace.trim()
-        file.finish(trace)
-    written.update((pages[0] for pages in trace.lists()), range(1, trace.first))
+        written.update(file.finish(trace), range(1, trace.first))
     return sorted(number for number in written if number < trace.end)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from array import array
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import not_
 from struct import Struct
 from typing import Self
 
@@ -83,7 +85,7 @@ class Trace:
 
     def free(self) -> list[int]:
         """Pages of the copy that hold nothing, in order."""
-        held = [number for number, source in enumerate(self.sources, self.first) if not source]
+        held = compress(range(self.first, self.end), map(not_, self.sources))
         return [number for number in (*range(self.made + 1, self.first), *held) if number != self.locked]
 
     def lists(self) -> list[list[int]]:

@@ -46,8 +46,11 @@ class PageFile:
         self._flush()
         return True
 
-    def finish(self, trace: Trace) -> None:
+    def finish(self, trace: Trace) -> list[int]:
         """Write what waits, and say in the header how many pages there are, and which of them are free.
+
+        Returns:
+            The pages that list those that are free.
 
         Raises:
             Unfit: SQLite left free pages.
@@ -65,6 +68,7 @@ class PageFile:
         _NUMBER.pack_into(head, _COUNT_AT, trace.end - 1)
         _PAIR.pack_into(head, _FREE_AT, lists[0][0] if lists else 0, sum(map(len, lists)))
         self._write(bytes(head), 0)
+        return [pages[0] for pages in lists]
 
     def _flush(self) -> None:
         """Write what waits: pages that lie beside each other together."""

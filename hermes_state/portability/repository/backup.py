@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import TYPE_CHECKING, BinaryIO
 
-from hermes_state.errors import ArchiveDamaged, InvalidValue
+from hermes_state.errors import InvalidValue
 from hermes_state.portability import staging
 from hermes_state.portability.backup import BackupReport, HomeReading, Wanted, refuse_unfit
 from hermes_state.portability.description import user_name
@@ -24,6 +24,7 @@ from hermes_state.portability.repository.chunking import Cut, placed
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.repository.layout import STAGES, Repository, full_disk_told, make_repository
 from hermes_state.portability.repository.members import Member, in_chunks, line_of, proof_in
+from hermes_state.portability.repository.patching import Patching
 from hermes_state.portability.repository.snapshots import Listing, Snapshot
 from hermes_state.portability.repository.storing import ChunkStore, StoredContent
 from hermes_state.portability.repository.tidying import tidy
@@ -112,17 +113,25 @@ def back_up(
         known, more = parent.read(before, index, wanted)
         store = stack.enter_context(ChunkStore(repository, index, stage, level=level, threads=threads))
         reading = HomeReading(home, stage, wanted, progress, repository.root, kept=known)
-        saving = _Saving(repository, stage, store, known, reading)
-        return saving.run(started, is_new=is_new, index=index, failures=[*failures, *more])
+        saving = _Saving(repository, index, stage, store, known, reading)
+        return saving.run(started, is_new=is_new, failures=[*failures, *more])
 
 
 class _Saving:
     """One backup in the making."""
 
     def __init__(
-        self, repository: Repository, stage: Path, store: ChunkStore, known: Parent, reading: HomeReading
+        self,
+        repository: Repository,
+        index: Index,
+        stage: Path,
+        store: ChunkStore,
+        known: Parent,
+        reading: HomeReading,
     ) -> None:
-        self.repository, self.stage, self.store, self.known, self.reading = repository, stage, store, known, reading
+        self.repository, self.index, self.stage = repository, index, stage
+        self.store, self.known, self.reading = store, known, reading
+        self.stack = ExitStack()
         self.listing = tempfile.SpooledTemporaryFile(_SPOOL, dir=str(stage))  # noqa: SIM115  `run` closes it
         self.tally = Tally()
         self.taken: dict[str, StoredContent] = {}
@@ -130,9 +139,9 @@ class _Saving:
         self.kept: list[bytes] = []
         self.places = Places(())
 
-    def run(self, started: float, *, is_new: bool, index: Index, failures: list[HermesStateError]) -> Saved:
+    def run(self, started: float, *, is_new: bool, failures: list[HermesStateError]) -> Saved:
         """All of it."""
-        with self.listing:
+        with self.listing, self.stack:
             self.reading.databases.take, self.reading.databases.take_part = self._take, self._take_part
             self.reading.look()
             manifest = self.reading.manifest()
@@ -164,9 +173,9 @@ class _Saving:
             new_chunks=self.store.added_chunks,
             new_content_bytes=self.store.new_content_bytes,
             unread=self.unread,
-            repository_bytes=index.stored_bytes() + self.store.added_bytes,
+            repository_bytes=self.index.stored_bytes() + self.store.added_bytes,
             is_new=is_new,
-            damaged=[*(finding.message for finding in index.damaged), *(failure.message for failure in failures)],
+            damaged=[*(finding.message for finding in self.index.damaged), *(failure.message for failure in failures)],
         )
 
     # --- members ------------------------------------------------------------------------------------------------
@@ -180,15 +189,20 @@ class _Saving:
         if not content.fault:  # else it is read again when its turn comes, and told
             self.taken[name] = stored
 
-    def _take_part(self, name: str, copy: Path, page_size: int, pages: Sequence[int]) -> bool:
-        """The same, of a copy that holds only what changed. False: what did not change can't be read."""
-        try:
-            with copy.open("rb", buffering=0) as file:
-                size = copy.stat().st_size
-                self.taken[name] = self.store.put_part(file, size, self.known.chunks(name), page_size, pages)
-        except ArchiveDamaged:  # then all of it is read, and stored anew
-            return False
-        return True
+    def _take_part(self, name: str, copy: Path, page_size: int, pages: Sequence[int]) -> Callable[[], bool]:
+        """The same, of a copy that holds only what changed; what it returns waits, and says whether all is stored."""
+        chunks = self.known.chunks(name)
+        patching = Patching(self.store, self.index, copy, previous=chunks, page_size=page_size, pages=pages)
+        self.stack.callback(patching.close)
+        patching.begin()
+
+        def is_stored() -> bool:
+            stored = patching.result()
+            if stored is not None:
+                self.taken[name] = stored
+            return stored is not None
+
+        return is_stored
 
     def _is_numbered(self, name: str) -> bool:
         """Whether a copy of a database was made such that the next one needs only what changed."""

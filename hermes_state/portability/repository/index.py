@@ -97,6 +97,10 @@ class Index:
         """Whether all of them can be read."""
         return all(map(self.places.__contains__, chunks))
 
+    def size(self, chunk: bytes) -> int:
+        """Bytes of the content of a chunk that is there."""
+        return self.places[chunk].stored.size
+
     def stored_bytes(self) -> int:
         """Bytes of all frames, for limits."""
         return sum(place.stored.stored for place in self.places.values())

@@ -95,13 +95,14 @@ def _seen_form(count: int) -> bytes:
 
 def name_in(line: bytes) -> str:
     """The name of the file that a line is of, as `line_of` wrote it; "": it is of no file, or somebody else's."""
-    head, mark, _ = line.partition(_AFTER_FILE)
-    if not mark or not head.startswith(_BEFORE_NAME):
+    end = line.find(_AFTER_FILE)
+    if end < 0 or not line.startswith(_BEFORE_NAME):
         return ""
-    if b"\\" not in head:
-        return head[len(_BEFORE_NAME) :].decode("ascii", "replace")
+    name = line[len(_BEFORE_NAME) : end]
+    if b"\\" not in name:
+        return name.decode("ascii", "replace")
     try:
-        return _text(json.loads(b'"%s"' % head[len(_BEFORE_NAME) :]))
+        return _text(json.loads(b'"%s"' % name))
     except ValueError:
         return ""
 

@@ -7,16 +7,14 @@ import os
 import uuid
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import groupby
 from threading import local
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 from hermes_state.errors import ArchiveDamaged
-from hermes_state.portability.beside import yielding
 from hermes_state.portability.digests import Lane
 from hermes_state.portability.format import MAX_THREADS
 from hermes_state.portability.repository import frames
-from hermes_state.portability.repository.chunking import DATABASE_BYTES, Cut, cut
+from hermes_state.portability.repository.chunking import Cut, cut
 from hermes_state.portability.repository.frames import MAX_BASES, Encoder, Frame
 from hermes_state.portability.repository.lineup import Lineup, Paired, Piece, Places
 from hermes_state.portability.repository.members import digest_of
@@ -24,12 +22,14 @@ from hermes_state.portability.repository.packs import FULL_BYTES, PackWriter
 from hermes_state.portability.steps import reached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from hermes_state.portability.repository.index import Index
     from hermes_state.portability.repository.layout import Repository
+
+T = TypeVar("T")
 
 # [bytes] of content that wait for their compression; more only takes memory.
 _WAITING_BYTES = 12 * 1024 * 1024
@@ -54,12 +54,26 @@ class StoredContent(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """A chunk that is to be compressed; `known` are the contents of the bases, where they were read already."""
+    """A chunk that is to be compressed."""
 
     id: bytes
     content: bytes
     bases: tuple[bytes, ...]
-    known: tuple[bytes, ...] = ()
+
+
+class Made(NamedTuple):
+    """A chunk that was compressed.
+
+    Attributes:
+        id: its name.
+        size: bytes of its content.
+        bases: with which it was; the frame says how many of them are needed.
+    """
+
+    id: bytes
+    size: int
+    frame: Frame
+    bases: tuple[bytes, ...]
 
 
 class ChunkStore:
@@ -77,12 +91,12 @@ class ChunkStore:
     ) -> None:
         self.added_chunks = self.added_bytes = self.new_content_bytes = 0
         self._packs, self._index, self._stage, self._level = repository.packs, index, stage, level
-        self._pool = ThreadPoolExecutor(min(threads or os.cpu_count() or 1, MAX_THREADS), "compress", yielding)
+        self._pool = ThreadPoolExecutor(min(threads or os.cpu_count() or 1, MAX_THREADS), "compress")
         self._encoders = local()
         self._put: set[bytes] = set()
         self._batch: list[_Task] = []
         self._batch_bytes = 0
-        self._waiting: deque[tuple[list[_Task], Future[list[Frame]]]] = deque()
+        self._waiting: deque[tuple[list[_Task], Future[list[Made]]]] = deque()
         self._waiting_bytes = 0
         self._pack: PackWriter | None = None
         self._lane = Lane()
@@ -137,43 +151,18 @@ class ChunkStore:
             digest = names[0].hex() if names else hashlib.sha256().hexdigest()
         return StoredContent(digest, size, tuple(names))
 
-    def put_part(
-        self, content: BinaryIO, size: int, previous: Sequence[bytes], page_size: int, pages: Iterable[int]
-    ) -> StoredContent:
-        """Store a database of which only some pages are not as in its last version.
+    def beside(self, make: Callable[[Encoder, T], list[Made]], of: T) -> Future[list[Made]]:
+        """Have chunks made by a thread that compresses; they are put with `put_made`."""
+        return self._pool.submit(lambda: make(self._encoder(), of))
 
-        Args:
-            content: has these pages at their places.
-            size: bytes of the whole database.
-            previous: the chunks of the last version.
-            pages: their numbers, in order, from 1 on.
+    def put_made(self, made: Made) -> None:
+        """Store a chunk that was compressed already.
 
         Raises:
-            OSError, ArchiveDamaged: as `put`; or the last version can't be read.
+            OSError: of the repository.
         """
-        changes = {
-            place: [*found] for place, found in groupby(pages, lambda page: (page - 1) * page_size // DATABASE_BYTES)
-        }
-        names: list[bytes] = []
-        for place, start in enumerate(range(0, size, DATABASE_BYTES)):
-            length = min(DATABASE_BYTES, size - start)
-            old = previous[place] if place < len(previous) else None
-            changed = changes.get(place, [])
-            if old is not None and not changed and self._index.places[old].stored.size == length:
-                names.append(old)
-                continue
-            before, bases = (b"", {}) if old is None else self._index.unfold(old)
-            made = bytearray(before[:length].ljust(length, b"\0"))
-            for page in changed:
-                content.seek((page - 1) * page_size)
-                at = (page - 1) * page_size - start
-                made[at : at + page_size] = content.read(page_size)
-            piece = bytes(made)
-            name = frames.digest(piece)
-            names.append(name)
-            if self._is_new(name):
-                self._add(_Task(name, piece, (*bases,), (*bases.values(),)))
-        return StoredContent(digest_of(names), size, tuple(names))
+        if self._is_new(made.id):
+            self._write(made)
 
     def _is_new(self, name: bytes) -> bool:
         """Whether a chunk is neither there nor was put; it counts as put from now on."""
@@ -209,11 +198,8 @@ class ChunkStore:
 
     def _queue(self, paired: Paired) -> None:
         is_small = len(paired.content) < _LEAST_DIFFERENCE
-        self._add(_Task(paired.id, paired.content, () if is_small else self._bases(paired.old)))
-
-    def _add(self, task: _Task) -> None:
-        self._batch.append(task)
-        self._batch_bytes += len(task.content)
+        self._batch.append(_Task(paired.id, paired.content, () if is_small else self._bases(paired.old)))
+        self._batch_bytes += len(paired.content)
         if self._batch_bytes >= _BATCH_BYTES:
             self._submit()
 
@@ -236,11 +222,19 @@ class ChunkStore:
         while self._waiting_bytes > _WAITING_BYTES:
             self._collect()
 
-    def _encoded(self, batch: list[_Task]) -> list[Frame]:
+    def _encoder(self) -> Encoder:
+        """That of this thread."""
         encoder: Encoder | None = getattr(self._encoders, "encoder", None)
         if encoder is None:
             encoder = self._encoders.encoder = Encoder(self._level)
-        return [encoder.encode(task.content, task.known or self._readable(task.bases)) for task in batch]
+        return encoder
+
+    def _encoded(self, batch: list[_Task]) -> list[Made]:
+        encode = self._encoder().encode
+        return [
+            Made(task.id, len(task.content), encode(task.content, self._readable(task.bases)), task.bases)
+            for task in batch
+        ]
 
     def _readable(self, bases: Sequence[bytes]) -> list[bytes]:
         """The content of bases; none where one is damaged, so that what is new does not suffer from it."""
@@ -255,15 +249,19 @@ class ChunkStore:
         """Write the batch that has waited longest."""
         batch, future = self._waiting.popleft()
         self._waiting_bytes -= sum(len(task.content) for task in batch)
-        for task, frame in zip(batch, future.result(), strict=True):
-            if self._pack is None:
-                self._pack = PackWriter(self._stage / f"{uuid.uuid4().hex}.pack")
-            self._pack.add(task.id, frame.raw, len(task.content), task.bases[: frame.bases])
-            self.added_chunks += 1
-            self.added_bytes += len(frame.raw)
-            self.new_content_bytes += len(task.content)
-            if self._pack.size >= FULL_BYTES:
-                self._publish()
+        for made in future.result():
+            self._write(made)
+
+    def _write(self, made: Made) -> None:
+        if self._pack is None:
+            self._pack = PackWriter(self._stage / f"{uuid.uuid4().hex}.pack")
+        frame = made.frame
+        self._pack.add(made.id, frame.raw, made.size, made.bases[: frame.bases])
+        self.added_chunks += 1
+        self.added_bytes += len(frame.raw)
+        self.new_content_bytes += made.size
+        if self._pack.size >= FULL_BYTES:
+            self._publish()
 
     def _publish(self) -> None:
         if self._pack is None:
