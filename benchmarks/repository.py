@@ -4,11 +4,12 @@
     python benchmarks/repository.py --state peer-100000.db --files 5000 --repeat 3 --json repository.json
 
 The home is a Hermes `state.db` that the peer made (``benchmarks/store.py`` keeps such in its cache) and many small
-files. Each tool makes a first backup; then 1 % of the rows and of the files change in one of several ways, and each
-backs up again. The tools take turns. Each command runs in a process of its own; wall time, CPU time and peak memory are
+files. In each round and for each way in which 1 % of the rows and of the files can change, the home and the
+repositories are made anew: each tool makes a first backup, the home changes, and each makes the second. In the end
+some more follow, up to the tenth. The tools take turns. Each command runs in a process of its own; wall time, CPU time and peak memory are
 the process's, start of the interpreter included. Before each, what is waiting to be written is written, and the home is
-read, so that the page cache is warm for all: borg throws what it has read out of it. Once in each round the contents
-of all files are thrown out for all. A bar that is missed does not change the exit code unless ``--strict`` is given.
+read, so that the page cache is warm for all: borg throws what it has read out of it. Once the contents of all files
+are thrown out for all. A bar that is missed does not change the exit code unless ``--strict`` is given.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ CHANGES = {
 
 
 COLD = "1 % together, not cached"
+# Backups of the last home, whose later ones are measured too.
+TENTH = 10
 
 
 @dataclass(frozen=True)
@@ -139,26 +142,34 @@ def measure(bench: Bench, sides: list[Tool], number: int, what: str, *, cached: 
 def run(bench: Bench, repeat: int, console: Console) -> list[dict[str, Any]]:
     """All measurements; of those that were repeated, the medians."""
     sides = list(tools())
+    for round_number in range(repeat):
+        for turn, how in enumerate(CHANGES):
+            console.print(f"round {round_number + 1} of {repeat}: {how} …")
+            begin(bench, sides)
+            measure(bench, sides, turn, "first")
+            change(bench.home, how, round_number + 1)
+            measure(bench, sides, turn + 1, f"1 % {how}")
+        measure(bench, sides, round_number, "nothing changed")
+    console.print("what follows …")
+    change(bench.home, "together", TENTH)
+    measure(bench, sides, 2, COLD, cached=False)
+    for number in range(3, TENTH):
+        change(bench.home, "added", number)
+        measure(bench, sides, number, "1 % added, the tenth time" if number == TENTH - 1 else "")
     for side in sides:
+        bench.run("check, every byte", side.name, *side.command(side.check, bench, TENTH))
+    return medians([figure for figure in bench.figures if figure["what"]])
+
+
+def begin(bench: Bench, sides: list[Tool]) -> None:
+    """A home as it was in the beginning, and empty repositories."""
+    for folder in (bench.home, *(bench.folder / side.name for side in sides)):
+        shutil.rmtree(folder, ignore_errors=True)
+    bench.make_home()
+    for side in sides:
+        (bench.folder / side.name).mkdir()
         if side.make:
             bench.run("", side.name, *side.command(side.make, bench, 0))
-            bench.figures.pop()
-    number = 0
-    measure(bench, sides, number, "first")
-    for round_number in range(repeat):
-        for how in CHANGES:
-            number += 1
-            console.print(f"round {round_number + 1} of {repeat}: {how} …")
-            change(bench.home, how, number)
-            measure(bench, sides, number, f"1 % {how}")
-        number += 1
-        measure(bench, sides, number, "nothing changed")
-        number += 1
-        change(bench.home, "together", number)
-        measure(bench, sides, number, COLD, cached=False)
-    for side in sides:
-        bench.run("check, every byte", side.name, *side.command(side.check, bench, number))
-    return medians(bench.figures)
 
 
 def medians(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -208,12 +219,11 @@ stored as a difference to what it was. restic and borg see a file in which rows 
 store an eighth to nine tenths of it again each day.
 
 **Time.** SQLite notes nowhere which pages changed. So a second backup reads every page with rows (a fifth of the file;
-the rest are indexes) and copies it: a good third of the time. Then SQLite checks the copy in one thread while others
-hash it twice, each chunk, to know whether it is there, and the whole, which is what an archive of it would say: a
-quarter. The start of the program, the walk and the list of files are a good third; they are all there is to do when
-nothing changed. All that costs the same however little changed, and the first backup does not take long enough for a
-tenth of it to be that. Where changes are scattered, nearly every 256 KiB of the copy have one, and what lay there
-before is read to store the difference.
+the rest are indexes) and compares its fingerprint with the one noted: a fifth of the time. Only the pages that differ
+are copied, and only the 256 KiB around them are read from the repository, hashed and stored as a difference, while
+SQLite checks the database in another thread. The start of the program is a quarter; the walk, the list of files and
+the files that changed are another. Where changes are scattered, nearly every 256 KiB of the copy have one, and all of
+it is read from the repository.
 
 **Not cached.** Pages with rows lie all over the file. Which they are is known from the backup before, so the disk is
 asked for many at a time, where reading one after the other took three times as long. Borg throws what it has read out
@@ -245,7 +255,7 @@ PAGE = """\
 
 A home with a Hermes `state.db` of {state_mb:.0f} MB and {files:,} small files; {cores} cores, load {load:.1f} when it
 began: others worked on the machine too, so CPU time tells more than wall time. {tools}; both compress with zstd, as
-ours does. Medians of {repeat}; the first backup was made once. What each of the rows means stands in
+ours does. Medians of {repeat}, of first backups of {firsts}. What each of the rows means stands in
 `benchmarks/repository.py`.
 
 {figures}
@@ -295,10 +305,10 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
     with tempfile.TemporaryDirectory(prefix="repository-", dir=options.work) as folder:
         bench = Bench(None, options.state, None, options.files, Path(folder))
-        bench.make_home()
         facts = {
             "files": options.files,
             "repeat": options.repeat,
+            "firsts": options.repeat * len(CHANGES),
             "state_mb": options.state.stat().st_size / MB,
             "cores": os.cpu_count(),
             "load": os.getloadavg()[0],
