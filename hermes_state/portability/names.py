@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from hermes_state.portability.format import MAX_COMPONENT_BYTES, MAX_DEPTH, MAX_NAME_BYTES, MAX_TARGET_BYTES
 
@@ -42,23 +43,27 @@ def fault(name: str) -> str | None:
         return "has a NUL"
     if len(raw) > MAX_NAME_BYTES:
         return f"is longer than {MAX_NAME_BYTES} bytes"
-    return _component_fault(name.split("/"))
+    return _components_fault(name.split("/"))
 
 
-def _component_fault(components: list[str]) -> str | None:
+def _components_fault(components: list[str]) -> str | None:
     if len(components) > MAX_DEPTH:
         return f"has more than {MAX_DEPTH} components"
-    for component in components:
-        if not component:
-            return "is absolute or has an empty component"
-        if len(encoded(component)) > MAX_COMPONENT_BYTES:
-            return f"has a component of more than {MAX_COMPONENT_BYTES} bytes"
-        if _DRIVE.match(component):
-            return "names a drive"
-        if component.startswith("\\"):
-            return "is absolute where a backslash separates"
-        if any(part in (".", "..") for part in component.split("\\")):
-            return "leads out of its folder"
+    return next(filter(None, map(_component_fault, components)), None)
+
+
+@lru_cache(maxsize=4096)  # folders stand in the names of all that lies in them
+def _component_fault(component: str) -> str | None:
+    if not component:
+        return "is absolute or has an empty component"
+    if len(encoded(component)) > MAX_COMPONENT_BYTES:
+        return f"has a component of more than {MAX_COMPONENT_BYTES} bytes"
+    if _DRIVE.match(component):
+        return "names a drive"
+    if component.startswith("\\"):
+        return "is absolute where a backslash separates"
+    if any(part in (".", "..") for part in component.split("\\")):
+        return "leads out of its folder"
     return None
 
 

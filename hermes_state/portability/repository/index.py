@@ -63,14 +63,14 @@ class Index:
                 continue
             except FileNotFoundError:  # a repository that can't be locked, and somebody prunes it
                 continue
-            for stored in table:
-                place = Place(path, stored)
-                known = places.setdefault(stored.id, place)
-                if known is place:
-                    continue
-                if known.stored.bases and not stored.bases:
-                    places[stored.id], place = place, known
-                spare.setdefault(stored.id, []).append(place)
+            found = {stored.id: Place(path, stored) for stored in table}
+            for chunk in places.keys() & found.keys():
+                better, other = places[chunk], found[chunk]
+                if better.stored.bases and not other.stored.bases:
+                    better, other = other, better
+                found[chunk] = better
+                spare.setdefault(chunk, []).append(other)
+            places |= found
         index = cls(places, [*damaged, *_drop_baseless(places)], unreadable)
         index.spare = spare
         return index

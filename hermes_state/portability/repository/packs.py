@@ -175,8 +175,15 @@ def _record(stored: Stored) -> bytes:
 
 def _parsed(path: Path, table: bytes, begin: int) -> list[Stored]:
     """The records of a table; its digest fits, so what is wrong here was written so."""
-    found = []
+    found: list[Stored] = []
     position, offset, length, head = 0, len(HEAD), len(table), _RECORD.size
+    # As long as records have no bases, all are of one length; in most packs that is the whole table.
+    for chunk, stored, size, number in _RECORD.iter_unpack(table[: length - length % head]):
+        if number or not 0 < size <= MAX_CHUNK_BYTES:
+            break
+        found.append(Stored(chunk, offset, stored, size))
+        offset += stored
+        position += head
     while position < length:
         if position + head > length:
             raise _damaged(path, "its table ends within a record")

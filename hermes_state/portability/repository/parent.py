@@ -65,8 +65,7 @@ class Parent:
         """
         if snapshot is None:
             return cls(wanted, index, {}, {})
-        named = ((name_in(line), line) for line in snapshots.listing_lines(snapshot, index))
-        lines = {name: line for name, line in named if name}
+        lines = {name: line for line in snapshots.listing_lines(snapshot, index) if (name := name_in(line))}
         facts = _facts(parsed(lines[MANIFEST]), index) if MANIFEST in lines else {}
         return cls(wanted, index, lines, facts, snapshot.listing.chunks)
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Chunks that go to a thread together, and such lots that may wait: more only takes memory.
 _TOGETHER, _WAITING = 4, 24
+# A chunk with so many pages that changed takes as long as several others.
+_MANY_PAGES = 16
 
 
 class _Chunk(NamedTuple):
@@ -81,7 +83,7 @@ class Patching:
         lot: list[_Chunk] = []
         for chunk in self._chunks():
             lot.append(chunk)
-            if len(lot) == _TOGETHER:
+            if len(lot) == _TOGETHER or len(chunk.pages) >= _MANY_PAGES:
                 self._submit(lot)
                 lot = []
         if lot:
