@@ -76,17 +76,12 @@ class Copies:
         """
         if self._kept is None or self.take_part is None or not self._is_refreshed:
             return
-        sizes = {}
-        for name in self._kept.refreshable():
-            path = home / name.removeprefix(f"{HOME_ROOT}/")
-            is_replaced = bool(self._wanted.store) and name == f"{HOME_ROOT}/{STORE_NAME}"
-            if not is_replaced and self._can_begin(path) and self._kept.has_changed(name, path):
-                sizes[name] = path.stat().st_size
-        if not sizes:
+        sizes = {name: self._changed_bytes(name, home, self._kept) for name in self._kept.refreshable()}
+        name = max(sizes, key=lambda one: sizes[one], default="")
+        if not sizes.get(name):
             return
         from hermes_state.portability.partial import refreshing
 
-        name = max(sizes, key=lambda one: sizes[one])
         target, remembered = self._places(name)
         path = home / name.removeprefix(f"{HOME_ROOT}/")
         self._step(f"copying {path.name}")
@@ -99,11 +94,17 @@ class Copies:
             self.begun[name] = begun, self.take_part(name, target, begun.page_size, begun.pages)
             self.known.append((status.st_dev, status.st_ino))
 
-    def _can_begin(self, path: Path) -> bool:
+    def _changed_bytes(self, name: str, home: Path, kept: Kept) -> int:
+        """Bytes of a database that can be begun with; 0: it can't, or it looks as it did."""
+        if self._wanted.store and name == f"{HOME_ROOT}/{STORE_NAME}":
+            return 0  # another one goes in
+        path = home / name.removeprefix(f"{HOME_ROOT}/")
         try:
-            return stat.S_ISREG(path.lstat().st_mode) and not apart.is_held(path, self._held)
+            status = path.lstat()
+            is_fit = stat.S_ISREG(status.st_mode) and not apart.is_held(path, self._held)
+            return status.st_size if is_fit and kept.has_changed(name, path) else 0
         except OSError:  # the walk will tell
-            return False
+            return 0
 
     # --- all of them --------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from contextlib import closing
@@ -14,6 +15,7 @@ from repositories import all_snapshots, assert_sound, contents
 
 from hermes_state.portability import apart, partial
 from hermes_state.portability.backup import Wanted
+from hermes_state.portability.copies import Copies
 from hermes_state.portability.policy import Policy
 from hermes_state.portability.reader import open_archive
 from hermes_state.portability.repository import snapshots
@@ -188,3 +190,36 @@ def test_the_digest_that_is_told_is_the_one_that_is_expected(tmp_path: Path, hom
     assert other.verdict is Verdict.DAMAGED
     with open_archive(tmp_path / "repo" / saved.snapshot.id) as archive:
         assert sum(1 for _ in archive.members()) > 1
+
+
+@pytest.mark.parametrize("what", ["deleted", "a link", "another", "left out"])
+def test_a_store_that_is_there_no_more(tmp_path: Path, home: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look at what is known and the walk, or since the last backup."""
+    back_up(home, tmp_path / "repo")
+    write(home)
+    wanted = Wanted(exclude=("state.db",)) if what == "left out" else Wanted()
+    begin = Copies.begin
+
+    def change(copies: Copies, *arguments: Any) -> None:
+        begin(copies, *arguments)
+        assert copies.begun
+        if what in ("deleted", "a link"):
+            (home / "state.db").rename(tmp_path / "elsewhere.db")
+        if what == "a link":
+            (home / "state.db").symlink_to(tmp_path / "elsewhere.db")
+        if what == "another":
+            peer_database.make(tmp_path / "other.db", messages=7)
+            (tmp_path / "other.db").replace(home / "state.db")
+
+    monkeypatch.setattr(Copies, "begin", change)
+    before = rows(home / "state.db")
+    saved = back_up(home, tmp_path / "repo", wanted)
+    restore(tmp_path / "repo" / saved.snapshot.id, tmp_path / "again")
+    assert os.path.lexists(tmp_path / "again/state.db") == (what in ("another", "a link"))
+    assert (tmp_path / "again/state.db").is_symlink() == (what == "a link")
+    if what == "another":
+        assert rows(tmp_path / "again/state.db") == before
+        monkeypatch.undo()
+        back_up(home, tmp_path / "repo")
+        assert_comes_back(tmp_path / "repo", home, tmp_path / "later")
+    assert_sound(tmp_path / "repo")
