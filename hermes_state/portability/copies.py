@@ -69,7 +69,7 @@ class Copies:
     # --- before the home is walked ------------------------------------------------------------------------------
 
     def begin(self, home: Path, stack: ExitStack) -> None:
-        """Begin with the largest database that changed since the last copy: SQLite checks it while others are found.
+        """Begin with the largest database that changed since the last copy: threads work at it while others are found.
 
         Args:
             stack: closes what was begun.

@@ -1,7 +1,7 @@
 """A copy of a database that holds no more than what changed since an earlier one.
 
-It costs a tenth of a whole copy. SQLite can't check it, and checks the database itself at the same moment. So that
-nothing rests for long on what was noted of pages, a whole copy is made and checked from time to time.
+It costs a tenth of a whole copy. SQLite can't check it: once a day it checks the database itself at the same moment. So
+that nothing rests for long on what was noted of pages, a whole copy is made and checked from time to time.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 
 # A whole copy is made when the last was so long ago. [s]
 TRUSTED_S = 7 * 24 * 3600
+# SQLite checks the database when it last did so long ago: who backs up each day has it checked each day. [s]
+CHECKED_S = 20 * 3600
 # A whole copy tells what is wrong, if anything is.
 _UNFIT = (Unfit, SchemaChanged, StoreDamaged, UnicodeDecodeError)
 
 
 class Begun:
-    """Such a copy, while SQLite checks the database.
+    """Such a copy, while SQLite looks at the database, and checks it if it is time for that.
 
     Attributes:
         page_size: bytes of a page.
@@ -74,7 +76,7 @@ def refresh(
     """Copy what changed of a database since an earlier copy without indexes.
 
     Args:
-        take: is called with bytes of a page and the numbers of the pages in the target, while SQLite checks the
+        take: is called with bytes of a page and the numbers of the pages in the target, while SQLite looks at the
             database in another thread; returns whether it could use them.
         source, target, remembered: as for `refreshing`.
 
@@ -129,9 +131,11 @@ def _refreshed(source: Path, target: Path, trace: Trace) -> Iterator[tuple[list[
         kind = databases.kind_of(schema)
         indexes = databases.derived_of(connection, kind, schema)
     without = databases.names_of(schema, indexes)
+    now = time.time()
+    is_checked = 0 <= now - trace.checked_at < CHECKED_S
 
     def describe(connection: Any) -> Copy:
-        damage = databases.check(connection, without)
+        damage = "" if is_checked else databases.check(connection, without)
         copy = databases.described(connection, target, kind, indexes, damage)
         return replace(copy, part=Part(trace.page_size, (), paths_in(connection, kind)))
 
@@ -145,4 +149,6 @@ def _refreshed(source: Path, target: Path, trace: Trace) -> Iterator[tuple[list[
         describe=describe,
         afterwards=databases.afterwards_of(kind),
     ) as made:
+        if not is_checked:
+            trace.checked_at = int(now)
         yield made

@@ -13,7 +13,7 @@ import pytest
 from homes import rows
 from repositories import all_snapshots, assert_sound, contents
 
-from hermes_state.portability import apart, partial
+from hermes_state.portability import apart, databases, partial
 from hermes_state.portability.backup import Wanted
 from hermes_state.portability.copies import Copies
 from hermes_state.portability.policy import Policy
@@ -117,6 +117,38 @@ def test_nothing_rests_on_it_for_long(
         back_up(home, tmp_path / "repo")
     assert ways == ["whole", "part", "whole", "part", "whole", "part", "whole"]
     assert_comes_back(tmp_path / "repo", home, tmp_path / "again")
+
+
+def test_sqlite_checks_it_once_a_day(
+    tmp_path: Path, home: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, check, hours, checked = time.time(), databases.check, 0.0, []
+    monkeypatch.setattr(time, "time", lambda: now + hours * 3600)
+    monkeypatch.setattr(databases, "check", lambda *found: (checked.append(hours), check(*found))[1])
+    for hours in (0.0, 1.0, 19.0, 21.0, 40.0, 42.0):  # noqa: B007  the clock reads it
+        write(home)
+        back_up(home, tmp_path / "repo")
+    assert ways == ["whole", *["part"] * 5]
+    assert checked == [0.0, 21.0, 42.0]
+
+
+def test_a_row_that_breaks_a_rule_is_told_the_next_day(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only SQLite knows what rows may hold; that a page is none shows at once."""
+    back_up(home, tmp_path / "repo")
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        db.execute("PRAGMA writable_schema=ON")
+        db.execute(
+            "UPDATE sqlite_master SET sql = replace(sql, 'role TEXT,', 'role TEXT NOT NULL,') WHERE name='messages'"
+        )
+        db.execute("INSERT INTO messages (session_id, role, content) VALUES ('s1', NULL, 'x')")
+        db.commit()
+    assert back_up(home, tmp_path / "repo").backup.unsound == {}
+    write(home)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 21 * 3600)
+    assert "NULL value in messages.role" in back_up(home, tmp_path / "repo").backup.unsound["home/state.db"]
 
 
 def test_all_is_read_when_asked_for(tmp_path: Path, home: Path, ways: list[str]) -> None:

@@ -172,6 +172,7 @@ class _Copying:
             proven_at=int(time.time()),
             roots=copy.roots,
         )
+        self._trace.checked_at = self._trace.proven_at
         self._numbering = Numbering(earlier.first, earlier.locked, earlier.sources)
         self._seen = bytearray(copy.pages.count + 1)
         self._parents: dict[int, int] = {}

@@ -149,9 +149,16 @@ class _Changes:
         dropped = self._dropped()
         if self._changed - self._read - dropped:
             raise Unfit(_UNFIT)
+        if any(self._is_named_still(number, dropped) for number in self._named if number < self._old_end):
+            raise Unfit("a page is in two places")
         for number in dropped:
             self._trace.drop(number)
         return self._read | dropped
+
+    def _is_named_still(self, number: int, dropped: Collection[int]) -> bool:
+        """Whether a page is named by the page that named it, too, which did not change."""
+        above = self._old_parents[number - self._trace.first] & ~CHAINED
+        return above >= self._trace.first and above not in self._changed and above not in dropped
 
     def _above(self, number: int) -> tuple[int, bool]:
         """The page that names one, with its mark, and whether it has that: a long row goes on here."""

@@ -15,8 +15,8 @@ from struct import Struct
 from typing import Self
 
 MAGIC = b"HSTRACE1"
-# Page size, first, made, roots; seed, time of the proof. Then the roots, then 16 bytes for each page.
-_HEAD = Struct("<8sIIIIQQ")
+# Page size, first, made, roots; seed, times of the proof and of the check. Then roots; then 16 bytes for each page.
+_HEAD = Struct("<8sIIIIQQQ")
 _ROOT = Struct("<II")
 _RECORD_BYTES = 16
 _WORD, _LONG = "I", "Q"
@@ -36,6 +36,7 @@ class Trace:
         made: pages that SQLite wrote.
         seed: of the fingerprints.
         proven_at: when SQLite last checked a whole copy. [s]
+        checked_at: when it last checked such a copy, or the database itself. [s]
         roots: the numbers of the trees' roots, by the database's pages; these are among SQLite's.
         sources: the database's pages, from `first` on; 0 for a page of the copy that holds nothing.
         parents: of each, the number of the page that names it, with `CHAINED`.
@@ -47,6 +48,7 @@ class Trace:
     made: int = 0
     seed: int = 0
     proven_at: int = 0
+    checked_at: int = 0
     roots: dict[int, int] = field(default_factory=dict)
     sources: array[int] = field(default_factory=lambda: array(_WORD))
     parents: array[int] = field(default_factory=lambda: array(_WORD))
@@ -96,7 +98,9 @@ class Trace:
     def dump(self) -> bytes:
         """What is to be remembered."""
         count = len(self.roots)
-        head = _HEAD.pack(MAGIC, self.page_size, self.first, self.made, count, self.seed, self.proven_at)
+        head = _HEAD.pack(
+            MAGIC, self.page_size, self.first, self.made, count, self.seed, self.proven_at, self.checked_at
+        )
         roots = b"".join(_ROOT.pack(*pair) for pair in sorted(self.roots.items()))
         records = array(_WORD, bytes(len(self.sources) * _RECORD_BYTES))
         prints = array(_WORD, self.prints.tobytes())
@@ -110,7 +114,7 @@ class Trace:
         """What `dump` gave; None: it is anything else."""
         if len(raw) < _HEAD.size or not raw.startswith(MAGIC):
             return None
-        _, page_size, first, made, count, seed, proven_at = _HEAD.unpack_from(raw)
+        _, page_size, first, made, count, seed, proven_at, checked_at = _HEAD.unpack_from(raw)
         begin = _HEAD.size + count * _ROOT.size
         is_size = 512 <= page_size <= 65536 and not page_size & (page_size - 1)
         if not is_size or not 0 < made < first or len(raw) < begin or (len(raw) - begin) % _RECORD_BYTES:
@@ -124,6 +128,7 @@ class Trace:
             made=made,
             seed=seed,
             proven_at=proven_at,
+            checked_at=checked_at,
             roots=dict(_ROOT.iter_unpack(raw[_HEAD.size : begin])),
             sources=records[0::4],
             parents=records[1::4],
