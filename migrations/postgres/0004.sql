@@ -868,7 +868,8 @@ $$;
 -- An append in one call: every statement of the function sees what was committed when it began, so what was decided
 -- under the lock is seen. Appends share the store's lock with each other; one session takes them one at a time.
 -- Returns the message's id and position, the session's key and the state of `session_changes`; NULL when the session
--- can't take it. Locks are taken in expressions, which cost a tenth of a statement, and a value costs less to give back
+-- can't take it. (Where the server doesn't tell that state, as to a role without rights on the sequence, it is 0, which
+-- it never is; NULL would deny a message that was added.) Locks are taken in expressions, which cost a tenth of a statement, and a value costs less to give back
 -- than a row of a table.
 --
 -- Where statistics say that a store has hardly any rows (they are old, or there are none), every index that begins with
@@ -909,7 +910,7 @@ BEGIN
         ), 0, new_created_at, new_role, new_content, new_tool_call_count, new_tool_name, new_tool_call_id,
         new_platform_message_id, new_content_format, new_tool_calls, new_details
     ) RETURNING messages.id, messages.position INTO new_id, new_position;
-    RETURN new_id || ' ' || new_position || ' ' || mine || ' ' || pg_sequence_last_value('session_changes');
+    RETURN new_id || ' ' || new_position || ' ' || mine || ' ' || coalesce(pg_sequence_last_value('session_changes'), 0);
 END $$;
 
 -- The counters of sessions brought up to `store_state.counted_through`, as `hermes_state.activity` does it elsewhere, in

@@ -178,3 +178,16 @@ def test_more_sessions_than_a_connection_remembers(db: SessionDB) -> None:
     for position in range(2):
         for session in sessions:
             assert db.messages.append(session, role="user", content="x").position == position
+
+
+def test_a_server_that_does_not_tell_the_state_of_the_sequence(db: SessionDB, elsewhere: SessionDB) -> None:
+    """As newer ones to a role without rights on it: an append looks up where the session ends, and adds one message."""
+    session = db.sessions.create(source="cli").id
+    with db.engine.write() as connection:
+        connection.exec_driver_sql("SELECT setval('session_changes', nextval('session_changes') + 1000, false)")
+    for position in range(3):
+        assert db.messages.append(session, role="user", content=f"{position}").position == position
+    elsewhere.sessions.rename(session, "told again")
+    for position in range(3, 6):
+        assert db.messages.append(session, role="user", content=f"{position}").position == position
+    assert [m.content for m in elsewhere.messages.list(session)] == [*"012345"]
