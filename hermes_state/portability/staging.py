@@ -44,9 +44,12 @@ def clear(folder: Path, name: str) -> None:
         if not (left / _LOCK).exists():
             _clear_unlocked(left)
             continue
-        with _held(left / _LOCK) as is_held:
-            if is_held:  # else its process lives
-                shutil.rmtree(left, ignore_errors=True)
+        try:
+            with _held(left / _LOCK) as is_held:
+                if is_held:  # else its process lives
+                    shutil.rmtree(left, ignore_errors=True)
+        except FileNotFoundError:  # its process has just ended, and took it away
+            continue
 
 
 if sys.platform == "win32":

@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 
 from hermes_state.portability.staging import clear, staging
@@ -25,6 +26,20 @@ def test_what_a_killed_process_left(tmp_path: Path) -> None:
     left_behind(tmp_path, "early", lock=False, age_s=3600)
     clear(tmp_path, "a.zst")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_goes_while_it_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process ends just now, and takes its folder away."""
+    left = left_behind(tmp_path, "ending", lock=True)
+    opened = os.open
+
+    def late(path: os.PathLike[str], *arguments: int) -> int:
+        left.rename(tmp_path / "elsewhere")
+        return opened(path, *arguments)
+
+    monkeypatch.setattr(os, "open", late)
+    clear(tmp_path, "a.zst")
+    assert not left.exists()
 
 
 def test_what_is_in_use_or_nobodys(tmp_path: Path) -> None:
