@@ -193,6 +193,22 @@ def test_one_moment_of_a_database_in_use(tmp_path: Path, mode: str) -> None:
         writer.wait()
 
 
+WAITER = """
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1], timeout=20) as db:
+    db.execute("DELETE FROM small")
+"""
+
+
+def test_a_writer_waits_for_the_check_alone(tmp_path: Path) -> None:
+    """In rollback mode nobody can commit while the moment lasts; what else is done in the block is no part of it."""
+    source, _, remembered = begin(tmp_path, mode="DELETE")
+    trace = Trace.parse(remembered.read_bytes())
+    assert trace is not None
+    with refreshing(source, tmp_path / "part.db", trace):
+        subprocess.run([sys.executable, "-c", WAITER, source], check=True)
+
+
 # --- how little it is ----------------------------------------------------------------------------------------------
 
 

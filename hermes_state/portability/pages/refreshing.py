@@ -59,8 +59,8 @@ def refreshed_pages(
         describe: is called in another thread with a connection to the database, at the same moment.
 
     Yields:
-        The numbers of the pages that were written, or hold nothing any more, in order; what `describe` returns. It is
-        waited for when the block ends.
+        The numbers of the pages that were written, or hold nothing any more, in order; what `describe` returns. The
+        moment ends with it, and the block waits for it in the end.
 
     Raises:
         SchemaChanged: the source no longer has the schema that was seen.
@@ -72,7 +72,10 @@ def refreshed_pages(
         with ThreadPoolExecutor(1, "describe") as pool:
             described = pool.submit(describe, copy.pages.connection)
             try:
-                yield _refresh(copy, target, trace), described
+                pages = _refresh(copy, target, trace)
+                # As soon as it is described, nobody needs the moment any more, and a writer may wait for its end.
+                pool.submit(copy.pages.connection.rollback)
+                yield pages, described
             except BaseException:
                 copy.pages.connection.interrupt()
                 raise
