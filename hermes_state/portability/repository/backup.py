@@ -193,11 +193,13 @@ class _Saving:
         """The same, of a copy that holds only what changed; what it returns waits, and says whether all is stored."""
         chunks = self.known.chunks(name)
         patching = Patching(self.store, self.index, copy, previous=chunks, page_size=page_size, pages=pages)
-        self.stack.callback(patching.close)
+        until_stored = self.stack.enter_context(ExitStack())  # there may be many databases
+        until_stored.callback(patching.close)
         patching.begin()
 
         def is_stored() -> bool:
-            stored = patching.result()
+            with until_stored:
+                stored = patching.result()
             if stored is not None:
                 self.taken[name] = stored
             return stored is not None

@@ -114,6 +114,8 @@ class Parent:
         """What a file looks like that is to be read, where that will prove something."""
         if changed_ns < self._settled_ns:
             self._seen[name] = " ".join(map(str, seen)).encode()
+        else:  # it may have been asked for before
+            self._seen.pop(name, None)
 
     # --- for whoever stores -------------------------------------------------------------------------------------
 
