@@ -15,6 +15,7 @@ from hermes_state.portability.ownership import own_files
 from hermes_state.portability.policy import Policy
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import ExitStack
     from pathlib import Path
@@ -76,35 +77,36 @@ class Copies:
         """
         if self._kept is None or self.take_part is None or not self._is_refreshed:
             return
-        sizes = {name: self._changed_bytes(name, home, self._kept) for name in self._kept.refreshable()}
-        name = max(sizes, key=lambda one: sizes[one], default="")
-        if not sizes.get(name):
+        changed = {}
+        for name in self._kept.refreshable():
+            is_replaced = bool(self._wanted.store) and name == f"{HOME_ROOT}/{STORE_NAME}"
+            status = None if is_replaced else self._changed(self._kept, name, _in_home(home, name))
+            if status is not None:
+                changed[name] = status
+        if not changed:
             return
         from hermes_state.portability.partial import refreshing
 
+        name = max(changed, key=lambda one: changed[one].st_size)
         target, remembered = self._places(name)
-        path = home / name.removeprefix(f"{HOME_ROOT}/")
+        path = _in_home(home, name)
         self._step(f"copying {path.name}")
         try:
             begun = stack.enter_context(refreshing(path, target, remembered))
         except (StoreBusy, StoreUnavailable):  # it is tried again in its turn, and told
             return
         if begun is not None:
-            status = path.stat()
             self.begun[name] = begun, self.take_part(name, target, begun.page_size, begun.pages)
-            self.known.append((status.st_dev, status.st_ino))
+            self.known.append((changed[name].st_dev, changed[name].st_ino))
 
-    def _changed_bytes(self, name: str, home: Path, kept: Kept) -> int:
-        """Bytes of a database that can be begun with; 0: it can't, or it looks as it did."""
-        if self._wanted.store and name == f"{HOME_ROOT}/{STORE_NAME}":
-            return 0  # another one goes in
-        path = home / name.removeprefix(f"{HOME_ROOT}/")
+    def _changed(self, kept: Kept, name: str, path: Path) -> os.stat_result | None:
+        """How a database looks that can be begun, and is not as it was."""
         try:
             status = path.lstat()
-            is_fit = stat.S_ISREG(status.st_mode) and not apart.is_held(path, self._held)
-            return status.st_size if is_fit and kept.has_changed(name, path) else 0
+            can_begin = stat.S_ISREG(status.st_mode) and not apart.is_held(path, self._held)
+            return status if can_begin and kept.has_changed(name, path) else None
         except OSError:  # the walk will tell
-            return 0
+            return None
 
     # --- all of them --------------------------------------------------------------------------------------------
 
@@ -178,6 +180,26 @@ class Copies:
             if made is not None:
                 return made
         beside = partial(self.take, name) if self.take and self._wanted.secrets is Policy.INCLUDE else None
-        return apart.copied(
+        made = apart.copied(
             source, target, keep_indexes=keep_indexes, remembered=remembered, beside=beside, held=self._held
         )
+        if is_redacted or not made.left_out:
+            _distrust(remembered)
+        return made
+
+
+def _in_home(home: Path, name: str) -> Path:
+    return home / name.removeprefix(f"{HOME_ROOT}/")
+
+
+def _distrust(remembered: Path) -> None:
+    """Keep of what a copy left the numbers of pages alone: what goes in is not what was noted of them.
+
+    Its secrets are taken out, or it was not copied by pages, and what is there is of an earlier one.
+    """
+    from hermes_state.portability.pages.trace import Trace
+
+    trace = Trace.parse(remembered.read_bytes())
+    if trace is not None:
+        trace.proven_at = 0
+        remembered.write_bytes(trace.dump())

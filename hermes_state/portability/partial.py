@@ -96,7 +96,9 @@ def refresh(
 
 @contextmanager
 def refreshing(source: Path, target: Path, remembered: Path) -> Iterator[Begun | None]:
-    """Begin to copy what changed of a database since an earlier copy without indexes. The moment lasts with the block.
+    """Begin to copy what changed of a database since an earlier copy without indexes.
+
+    The moment lasts until SQLite has looked at the database.
 
     Args:
         source, target: as for `databases.copy`.
@@ -111,7 +113,7 @@ def refreshing(source: Path, target: Path, remembered: Path) -> Iterator[Begun |
     with ExitStack() as stack:
         begun = None
         trace = Trace.parse(remembered.read_bytes())
-        if trace is not None and 0 <= time.time() - trace.proven_at < TRUSTED_S:
+        if trace is not None and trace.proven_at and 0 <= time.time() - trace.proven_at < TRUSTED_S:
             try:
                 with translated(source), ExitStack() as attempt:
                     pages, described = attempt.enter_context(_refreshed(source, target, trace))
@@ -147,6 +149,7 @@ def _refreshed(source: Path, target: Path, trace: Trace) -> Iterator[tuple[list[
         busy_ms=databases.BUSY_MS,
         trace=trace,
         describe=describe,
+        rowless=databases.uncopied(kind),
         afterwards=databases.afterwards_of(kind),
     ) as made:
         if not is_checked:

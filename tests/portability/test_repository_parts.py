@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import peer_database
@@ -13,6 +14,9 @@ import pytest
 from homes import rows
 from repositories import all_snapshots, assert_sound, contents
 
+from hermes_state import SessionDB
+from hermes_state.copying.digest import digests
+from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart, databases, partial
 from hermes_state.portability.backup import Wanted
 from hermes_state.portability.copies import Copies
@@ -23,10 +27,14 @@ from hermes_state.portability.repository.backup import back_up
 from hermes_state.portability.repository.index import Index
 from hermes_state.portability.repository.packs import packs_in
 from hermes_state.portability.restore import restore
+from hermes_state.portability.stored import content_of
 from hermes_state.portability.verify import Verdict, verify
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
+
+
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
 @pytest.fixture
@@ -156,6 +164,135 @@ def test_all_is_read_when_asked_for(tmp_path: Path, home: Path, ways: list[str])
         write(home)
         back_up(home, tmp_path / "repo", wanted)
     assert ways == ["whole"] * 4
+
+
+REBUILT = "INSERT INTO state_meta (key, value) VALUES ('fts_rebuild_progress', '7')"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "statement"),
+    [(Wanted(keep_indexes=True), ""), (Wanted(secrets=Policy.REDACT), ""), (Wanted(), REBUILT)],
+    ids=["with its indexes", "without secrets", "with an index that is being built"],
+)
+def test_a_snapshot_of_something_else_is_nothing_to_build_on(
+    tmp_path: Path, home: Path, ways: list[str], wanted: Wanted, statement: str
+) -> None:
+    """The one between holds other pages than were noted of the first."""
+    repo = tmp_path / "repo"
+    write(home, f"UPDATE messages SET content = 'with {SECRET} in it' WHERE id % 50 = 3")
+    back_up(home, repo)
+    if statement:
+        write(home, statement)
+    back_up(home, repo, wanted)
+    write(home, "DELETE FROM state_meta WHERE key LIKE 'fts_rebuild%'")
+    back_up(home, repo)
+    assert_comes_back(repo, home, tmp_path / "again")
+    write(home)
+    back_up(home, repo)
+    assert_comes_back(repo, home, tmp_path / "later")
+    assert [way for way in ways if way != "refused"] == ["whole", "whole", "whole", "part"]
+
+
+def _replaced_by_a_text(database: Path) -> None:
+    database.unlink()
+    database.write_text("moved away")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Path.unlink,
+        lambda database: database.rename(database.with_name("moved.db")),
+        lambda database: database.with_name("linked.db").hardlink_to(database),
+        _replaced_by_a_text,
+    ],
+    ids=["deleted", "moved", "linked", "by a text"],
+)
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_what_becomes_of_a_database_that_was_begun(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], moment: str
+) -> None:
+    """Between the first look and the walk: the backup holds what is there then, or what was there when it began."""
+    repo, database = tmp_path / "repo", home / "state.db"
+    back_up(home, repo)
+    write(home)
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = rows(database)
+    refreshing = partial.refreshing
+
+    @contextmanager
+    def changing(*places: Path) -> Iterator[partial.Begun | None]:
+        if moment == "before":
+            change(database)
+        with refreshing(*places) as begun:
+            if moment == "after":
+                change(database)
+            yield begun
+
+    monkeypatch.setattr(partial, "refreshing", changing)
+    saved = back_up(home, repo)
+    monkeypatch.undo()
+    assert not saved.backup.is_partial
+    again = tmp_path / "again"
+    restore(repo / "latest", again)
+    assert {path.name for path in again.glob("*.db")} == {path.name for path in home.glob("*.db")}
+    for path in home.glob("*.db"):
+        found = again / path.name
+        if change is _replaced_by_a_text:
+            assert found.read_text() == path.read_text()
+        else:
+            assert rows(found) in (rows(path), before)
+    assert_sound(repo)
+    back_up(home, repo)
+    restore(repo / "latest", tmp_path / "later")
+    for path in home.glob("*.db"):
+        if change is not _replaced_by_a_text:
+            assert rows(tmp_path / "later" / path.name) == rows(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell what is open")
+def test_many_databases_are_not_open_at_once(tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    home, most = tmp_path / "home", 0
+    for number in range(8):
+        folder = home / f"profiles/{number}"
+        folder.mkdir(parents=True)
+        peer_database.make(folder / "state.db", messages=900)
+    back_up(home, tmp_path / "repo")
+    for folder in home.glob("profiles/*"):
+        write(folder)
+    finish = partial.Begun.finish
+
+    def counting(begun: partial.Begun) -> Any:
+        nonlocal most
+        opened = [path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+        most = max(most, len({path for path in opened if path.suffix == ".db" and home not in path.parents}))
+        return finish(begun)
+
+    monkeypatch.setattr(partial.Begun, "finish", counting)
+    back_up(home, tmp_path / "repo")
+    assert ways == ["whole"] * 8 + ["part"] * 8
+    assert 0 < most <= 2
+
+
+def test_what_digests_kept_is_in_no_copy(tmp_path: Path, ways: list[str]) -> None:
+    """Neither few rows of it, nor so many that they fill pages."""
+    home, repo = tmp_path / "home", tmp_path / "repo"
+    home.mkdir()
+    with SessionDB.open(home / STORE_NAME) as db:
+        for number in range(4):
+            for _ in range(80):
+                session = db.sessions.create(source="cli").id
+                db.messages.append(session, role="user", content=f"升级 valkey {number} " * 40)
+            assert db.search.messages("valkey")
+            with content_of(str(home / STORE_NAME)) as content:
+                digests(content)
+            back_up(home, repo)
+    restore(repo / "latest", tmp_path / "again")
+    with closing(sqlite3.connect(tmp_path / "again" / STORE_NAME)) as again:
+        assert again.execute("SELECT count(*) FROM sessions").fetchone() == (320,)
+        assert again.execute("SELECT count(*) FROM session_digests").fetchone() == (0,)
+    assert ways == ["whole", "part", "part", "part"]
 
 
 def test_the_program_has_the_store_open(tmp_path: Path, home: Path, ways: list[str]) -> None:

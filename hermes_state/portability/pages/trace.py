@@ -35,7 +35,7 @@ class Trace:
         first: the first page that is numbered here; those before it are SQLite's.
         made: pages that SQLite wrote.
         seed: of the fingerprints.
-        proven_at: when SQLite last checked a whole copy. [s]
+        proven_at: when SQLite last checked a whole copy; 0: the copy holds something else, only numbers count. [s]
         checked_at: when it last checked such a copy, or the database itself. [s]
         roots: the numbers of the trees' roots, by the database's pages; these are among SQLite's.
         sources: the database's pages, from `first` on; 0 for a page of the copy that holds nothing.
