@@ -6,7 +6,7 @@ import stat
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hermes_state.errors import StoreBusy, StoreDamaged, StoreUnavailable
+from hermes_state.errors import ReadOnlyStore, StoreBusy, StoreDamaged, StoreUnavailable
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart
 from hermes_state.portability.collect import beside
@@ -93,7 +93,7 @@ class Copies:
         self._step(f"copying {path.name}")
         try:
             begun = stack.enter_context(refreshing(path, target, remembered))
-        except (StoreBusy, StoreUnavailable):  # it is tried again in its turn, and told
+        except (ReadOnlyStore, StoreBusy, StoreUnavailable):  # it is tried again in its turn, and told
             return
         if begun is not None:
             self.begun[name] = begun, self.take_part(name, target, begun.page_size, begun.pages)
@@ -131,7 +131,7 @@ class Copies:
                 if apart.is_held(source, self._held):
                     self.raw[name] = self._stage / f"{len(self.raw)}.raw"
                     apart.raw_copy(source, self.raw[name])
-            except (StoreBusy, StoreUnavailable) as error:
+            except (ReadOnlyStore, StoreBusy, StoreUnavailable) as error:
                 self._report.omit(name, error.message)
                 collection.found.remove(found)
             else:

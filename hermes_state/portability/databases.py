@@ -21,7 +21,16 @@ from hermes_state.errors import DiskFull, StoreBusy, StoreDamaged
 from hermes_state.portability.derived import DerivedIndex, PlainIndex, find, find_plain, shadows_of
 from hermes_state.portability.pages.copying import copy_pages
 from hermes_state.portability.pages.errors import Unfit
-from hermes_state.portability.tables import Entry, SchemaChanged, copy_tables, is_virtual, quoted, schema_of, uri
+from hermes_state.portability.tables import (
+    Entry,
+    SchemaChanged,
+    copy_tables,
+    is_virtual,
+    quoted,
+    schema_of,
+    source_uri,
+    uri,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -114,7 +123,7 @@ def begins_as_database(path: str | Path) -> bool:
 @contextmanager
 def reading(path: Path, *, immutable: bool = False) -> Iterator[Any]:
     """A connection that only reads a database, wherever it lies and whatever its name is."""
-    address = uri(path, "ro") + ("&immutable=1" if immutable else "")
+    address = uri(path, "ro") + "&immutable=1" if immutable else source_uri(path)
     module = newest_driver().module
     with translated(path), closing(module.connect(address, uri=True, isolation_level=None)) as connection:
         connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")
@@ -182,7 +191,7 @@ def remove(database: Path) -> None:
 
 
 def _copy(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | None) -> tuple[Kind, list[Index]]:
-    with at_rest(source) as connection:
+    with reading(source) as connection:
         schema = schema_of(connection)
         kind = kind_of(schema)
         indexes = [] if keep_indexes else derived_of(connection, kind, schema)
@@ -238,15 +247,6 @@ def _copy_without(
         else:
             return
     copy_tables(source, target, schema, without, busy_ms=BUSY_MS, rowless=rowless, afterwards=afterwards)
-
-
-@contextmanager
-def at_rest(source: Path) -> Iterator[Any]:
-    """A reading connection; where nothing can be made beside the file and no WAL is left, SQLite must be told so."""
-    wal = source.with_name(f"{source.name}-wal")
-    immutable = not os.access(source.parent, os.W_OK) and not wal.exists()
-    with reading(source, immutable=immutable) as connection:
-        yield connection
 
 
 def is_open_elsewhere(path: Path) -> bool:

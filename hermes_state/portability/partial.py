@@ -128,7 +128,7 @@ def refreshing(source: Path, target: Path, remembered: Path) -> Iterator[Begun |
 
 @contextmanager
 def _refreshed(source: Path, target: Path, trace: Trace) -> Iterator[tuple[list[int], Future[Copy]]]:
-    with databases.at_rest(source) as connection:
+    with databases.reading(source) as connection:
         schema = schema_of(connection)
         kind = databases.kind_of(schema)
         indexes = databases.derived_of(connection, kind, schema)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from hermes_state.engine.driver import newest_driver
+from hermes_state.engine.failures import is_driver_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,6 +50,25 @@ def uri(path: Path, mode: str) -> str:
     return f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
 
 
+def source_uri(path: Path) -> str:
+    """As `uri`, of a database to read.
+
+    In WAL mode SQLite would make a log. Where nothing can be made beside the file, and none is left, it is told so.
+    """
+    address = uri(path, "ro")
+    left = any(path.with_name(f"{path.name}-{what}").exists() for what in ("wal", "journal"))
+    if left or os.access(path.parent, os.W_OK):
+        return address
+    try:
+        with closing(newest_driver().module.connect(address, uri=True)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+    except Exception as error:
+        if not is_driver_error(error):
+            raise
+        return f"{address}&immutable=1"
+    return address
+
+
 def copy_tables(
     source: Path,
     target: Path,
@@ -84,7 +104,7 @@ def copying(source: Path, target: Path, busy_ms: int) -> Iterator[Any]:
         for pragma in ("journal_mode=OFF", "synchronous=OFF", *(f"{name}='{value}'" for name, value in layout)):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute(f"PRAGMA busy_timeout={busy_ms}")
-        connection.execute("ATTACH ? AS source", (uri(source, "ro"),))
+        connection.execute("ATTACH ? AS source", (source_uri(source),))
         yield connection
 
 
@@ -116,7 +136,7 @@ def fill(
 
 
 def _layout(source: Path, busy_ms: int) -> list[tuple[str, Any]]:
-    with closing(newest_driver().module.connect(uri(source, "ro"), uri=True, isolation_level=None)) as connection:
+    with closing(newest_driver().module.connect(source_uri(source), uri=True, isolation_level=None)) as connection:
         connection.execute(f"PRAGMA busy_timeout={busy_ms}")
         return [(name, connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in _LAYOUT]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import peer_database
 import pytest
 from homes import rows
+from ordinary_user import modes_count
 from repositories import all_snapshots, assert_sound, contents
 
 from hermes_state import SessionDB
 from hermes_state.copying.digest import digests
 from hermes_state.home import STORE_NAME
 from hermes_state.portability import apart, databases, partial
-from hermes_state.portability.backup import Wanted
+from hermes_state.portability.backup import Wanted, backup
 from hermes_state.portability.copies import Copies
 from hermes_state.portability.policy import Policy
 from hermes_state.portability.reader import open_archive
@@ -273,6 +276,53 @@ def test_many_databases_are_not_open_at_once(tmp_path: Path, ways: list[str], mo
     back_up(home, tmp_path / "repo")
     assert ways == ["whole"] * 8 + ["part"] * 8
     assert 0 < most <= 2
+
+
+def test_a_home_in_which_nothing_can_be_made(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite must not look for a log in WAL mode: it would have to make one."""
+    asked = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and asked(path, mode))  # it asks for the user
+    for number in range(2):
+        before = rows(home / "state.db")
+        assert not (home / "state.db-wal").exists()
+        home.chmod(0o500)
+        try:
+            with modes_count():
+                saved = back_up(home, tmp_path / "repo")
+                backup(home, tmp_path / f"{number}.tar.zst")
+        finally:
+            home.chmod(0o700)
+        assert not saved.backup.is_partial
+        for place in (tmp_path / "repo/latest", tmp_path / f"{number}.tar.zst"):
+            restore(place, tmp_path / f"again-{number}-{place.name}")
+            assert rows(tmp_path / f"again-{number}-{place.name}/state.db") == before
+        write(home)
+
+
+def test_a_database_that_only_its_owner_can_read(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, ways: list[str]
+) -> None:
+    """A program was killed in a commit, and nobody but it may roll that back: the rest of the home is backed up."""
+    with closing(sqlite3.connect(home / "state.db", isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
+    script = (
+        "import os, sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "db.execute('PRAGMA cache_size=5'); db.execute('BEGIN')\n"
+        "db.execute('UPDATE messages SET content = ?', ('x' * 3000,)); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", script, home / "state.db"], check=True)
+    assert (home / "state.db-journal").stat().st_size
+    (home / "notes.md").write_text("升级")
+    asked = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and asked(path, mode))
+    home.chmod(0o500)
+    try:
+        with modes_count():
+            saved = back_up(home, tmp_path / "repo")
+    finally:
+        home.chmod(0o700)
+    assert [one["name"] for one in saved.backup.written.report.omitted] == ["home/state.db"]
+    assert contents(tmp_path / "repo/latest").keys() >= {"home/notes.md"}
 
 
 def test_what_digests_kept_is_in_no_copy(tmp_path: Path, ways: list[str]) -> None:

@@ -21,7 +21,7 @@ from hermes_state.portability.pages.numbering import Numbering, first_number, is
 from hermes_state.portability.pages.reading import fingerprint, pages_of
 from hermes_state.portability.pages.trace import CHAINED, Trace
 from hermes_state.portability.pages.writing import TOGETHER, PageFile
-from hermes_state.portability.tables import copying, fill, is_virtual, uri
+from hermes_state.portability.tables import copying, fill, is_virtual, source_uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -127,7 +127,7 @@ class _Tree(NamedTuple):
 def _connected(source: Path, busy_ms: int) -> Any:
     # The thread that checks the database in the meantime is another one than reads its pages.
     module = newest_driver().module
-    connection = module.connect(uri(source, "ro"), uri=True, isolation_level=None, check_same_thread=False)
+    connection = module.connect(source_uri(source), uri=True, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA busy_timeout={busy_ms}")
     connection.execute(f"PRAGMA cache_size={_CACHED}")
     return connection
