@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from hermes_state.transfer.lines import Line
     from hermes_state.transfer.progress import Progress
 
-# Changed when a line of the same content gets another digest; with a migration that empties `session_digests`, since what
-# was kept there is of the old lines.
+# Changed when a line of the same content gets another digest; with a migration that empties `session_digests`, where
+# the old lines are.
 VERSION = 1
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
