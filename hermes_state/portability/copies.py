@@ -98,6 +98,7 @@ class Copies:
         if begun is not None:
             self.begun[name] = begun, self.take_part(name, target, begun.page_size, begun.pages)
             self.known.append((changed[name].st_dev, changed[name].st_ino))
+            self._held = own_files()  # a hard link to it is another name of a file that is open here now
 
     def _changed(self, kept: Kept, name: str, path: Path) -> os.stat_result | None:
         """How a database looks that can be begun, and is not as it was."""

@@ -442,3 +442,18 @@ def test_a_store_that_is_there_no_more(tmp_path: Path, home: Path, what: str, mo
         back_up(home, tmp_path / "repo")
         assert_comes_back(tmp_path / "repo", home, tmp_path / "later")
     assert_sound(tmp_path / "repo")
+
+
+def test_a_store_under_two_names(tmp_path: Path, home: Path) -> None:
+    """A hard link: while one is being copied, no descriptor of the other is closed in this process."""
+    with closing(sqlite3.connect(home / "state.db")) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
+    (home / "again.db").hardlink_to(home / "state.db")
+    for number in range(3):
+        saved = back_up(home, tmp_path / "repo")
+        assert not saved.backup.unsound
+        restore(tmp_path / "repo" / saved.snapshot.id, tmp_path / f"again-{number}")
+        for name in ("state.db", "again.db"):
+            assert rows(tmp_path / f"again-{number}" / name) == rows(home / "state.db")
+        write(home)
+    assert_sound(tmp_path / "repo")
