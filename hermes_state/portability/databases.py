@@ -22,6 +22,7 @@ from hermes_state.portability.derived import DerivedIndex, PlainIndex, find, fin
 from hermes_state.portability.pages.copying import copy_pages
 from hermes_state.portability.pages.errors import Unfit
 from hermes_state.portability.tables import (
+    Choice,
     Entry,
     SchemaChanged,
     copy_tables,
@@ -33,7 +34,7 @@ from hermes_state.portability.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -199,20 +200,8 @@ def _copy(source: Path, target: Path, *, keep_indexes: bool, remembered: Path | 
             copy_database(connection, target, newest_driver().module)
     if indexes:
         with translated(source):
-            _copy_without(source, target, schema, names_of(schema, indexes), kind, remembered)
+            _copy_without(source, target, choice_of(schema, kind, indexes), remembered)
     return kind, indexes
-
-
-def names_of(schema: Sequence[Entry], indexes: Sequence[Index]) -> set[str]:
-    """What goes with indexes that are left out: their names, those of their tables, and of their triggers."""
-    texts = [index for index in indexes if isinstance(index, DerivedIndex)]
-    names = {index.name for index in indexes} | {name for index in texts for name in shadows_of(index.name)}
-    return names | {entry.name for entry in schema for index in texts if entry.sql in index.triggers}
-
-
-def afterwards_of(kind: Kind) -> Mapping[str, str]:
-    """Statements that a copy without its indexes needs, by table."""
-    return _FORGET_OUR_INDEX if kind is Kind.OURS else {}
 
 
 def uncopied(kind: Kind) -> AbstractSet[str]:
@@ -220,33 +209,24 @@ def uncopied(kind: Kind) -> AbstractSet[str]:
     return _OUR_UNCOPIED if kind is Kind.OURS else frozenset()
 
 
-def _copy_without(
-    source: Path,
-    target: Path,
-    schema: list[Entry],
-    without: set[str],
-    kind: Kind,
-    remembered: Path | None,
-) -> None:
-    rowless, afterwards = uncopied(kind), afterwards_of(kind)
+def choice_of(schema: Sequence[Entry], kind: Kind, indexes: Sequence[Index]) -> Choice:
+    """What is taken where indexes are left out: with them go their tables and triggers, and rows that say nothing."""
+    texts = [index for index in indexes if isinstance(index, DerivedIndex)]
+    without = {index.name for index in indexes} | {name for index in texts for name in shadows_of(index.name)}
+    without |= {entry.name for entry in schema for index in texts if entry.sql in index.triggers}
+    return Choice(schema, without, uncopied(kind), _FORGET_OUR_INDEX if kind is Kind.OURS else {})
+
+
+def _copy_without(source: Path, target: Path, choice: Choice, remembered: Path | None) -> None:
     if remembered is not None:
         try:
-            copy_pages(
-                source,
-                target,
-                schema,
-                without,
-                busy_ms=BUSY_MS,
-                remembered=remembered,
-                rowless=rowless,
-                afterwards=afterwards,
-            )
+            copy_pages(source, target, choice, busy_ms=BUSY_MS, remembered=remembered)
         except Unfit:  # SQLite then says what is wrong with it, if anything is
             remove(target)
             remembered.write_bytes(b"")
         else:
             return
-    copy_tables(source, target, schema, without, busy_ms=BUSY_MS, rowless=rowless, afterwards=afterwards)
+    copy_tables(source, target, choice, busy_ms=BUSY_MS)
 
 
 def is_open_elsewhere(path: Path) -> bool:

@@ -62,7 +62,7 @@ class Begun:
             with translated(self._source):
                 copy = self._described.result()
         except _UNFIT:
-            pass
+            pass  # `databases.copy` meets it again, and tells
         if copy is None or copy.damage or copy.part is None:
             databases.remove(self._target)
             return None
@@ -120,7 +120,7 @@ def refreshing(source: Path, target: Path, remembered: Path) -> Iterator[Begun |
                     begun = Begun(source, target, remembered, trace, pages, described)
                     stack.push(attempt.pop_all())
             except _UNFIT:
-                pass
+                pass  # `databases.copy` meets it again, and tells
         if begun is None:
             databases.remove(target)
         yield begun
@@ -132,26 +132,17 @@ def _refreshed(source: Path, target: Path, trace: Trace) -> Iterator[tuple[list[
         schema = schema_of(connection)
         kind = databases.kind_of(schema)
         indexes = databases.derived_of(connection, kind, schema)
-    without = databases.names_of(schema, indexes)
+    choice = databases.choice_of(schema, kind, indexes)
     now = time.time()
     is_checked = 0 <= now - trace.checked_at < CHECKED_S
 
     def describe(connection: Any) -> Copy:
-        damage = "" if is_checked else databases.check(connection, without)
+        damage = "" if is_checked else databases.check(connection, choice.without)
         copy = databases.described(connection, target, kind, indexes, damage)
         return replace(copy, part=Part(trace.page_size, (), paths_in(connection, kind)))
 
-    with refreshed_pages(
-        source,
-        target,
-        schema,
-        without,
-        busy_ms=databases.BUSY_MS,
-        trace=trace,
-        describe=describe,
-        rowless=databases.uncopied(kind),
-        afterwards=databases.afterwards_of(kind),
-    ) as made:
+    made = refreshed_pages(source, target, choice, busy_ms=databases.BUSY_MS, trace=trace, describe=describe)
+    with made as (pages, described):
         if not is_checked:
             trace.checked_at = int(now)
-        yield made
+        yield pages, described

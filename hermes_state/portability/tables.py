@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -33,6 +34,22 @@ class Entry(NamedTuple):
     name: str
     table: str
     sql: str | None
+
+
+class Choice(NamedTuple):
+    """What a copy takes of a database.
+
+    Attributes:
+        seen: the schema by which it was chosen.
+        without: the names of what stays behind; indexes go with their table.
+        rowless: tables that are only made.
+        afterwards: statements run on the copy, in its transaction, by the table that they change.
+    """
+
+    seen: Sequence[Entry]
+    without: AbstractSet[str] = frozenset()
+    rowless: AbstractSet[str] = frozenset()
+    afterwards: Mapping[str, str] = MappingProxyType({})
 
 
 class SchemaChanged(Exception):
@@ -69,30 +86,15 @@ def source_uri(path: Path) -> str:
     return address
 
 
-def copy_tables(
-    source: Path,
-    target: Path,
-    seen: Sequence[Entry],
-    without: AbstractSet[str],
-    *,
-    busy_ms: int,
-    rowless: AbstractSet[str] = frozenset(),
-    afterwards: Mapping[str, str] | None = None,
-) -> None:
+def copy_tables(source: Path, target: Path, choice: Choice, *, busy_ms: int) -> None:
     """Copy a database without some tables, virtual tables and triggers.
-
-    Args:
-        seen: the schema that `without` was decided by.
-        without: the names of what stays behind; indexes go with their table.
-        rowless: tables that are only made.
-        afterwards: statements run on the copy, in its transaction, by the table that they change.
 
     Raises:
         SchemaChanged: the source no longer has the schema that was seen.
     """
     with copying(source, target, busy_ms) as connection:
         connection.execute("BEGIN")
-        fill(connection, seen, without, rowless=rowless, afterwards=afterwards)
+        fill(connection, choice)
 
 
 @contextmanager
@@ -108,28 +110,20 @@ def copying(source: Path, target: Path, busy_ms: int) -> Iterator[Any]:
         yield connection
 
 
-def fill(
-    connection: Any,
-    seen: Sequence[Entry],
-    without: AbstractSet[str],
-    *,
-    rowless: AbstractSet[str] = frozenset(),
-    afterwards: Mapping[str, str] | None = None,
-) -> None:
+def fill(connection: Any, choice: Choice) -> None:
     """Make and fill the tables of a copy in the transaction that was begun, and end it.
 
     Args:
         connection: of `copying`.
-        rowless: tables that are only made.
-        seen, without, afterwards: as for `copy_tables`.
 
     Raises:
         SchemaChanged: the source no longer has the schema that was seen.
     """
-    if schema_of(connection, "source") != list(seen):
+    if schema_of(connection, "source") != list(choice.seen):
         raise SchemaChanged
-    _copy_kept(connection, [entry for entry in seen if not {entry.name, entry.table} & without], rowless)
-    for statement in (afterwards or {}).values():
+    kept = [entry for entry in choice.seen if not {entry.name, entry.table} & choice.without]
+    _copy_kept(connection, kept, choice.rowless)
+    for statement in choice.afterwards.values():
         connection.execute(statement)
     connection.execute("COMMIT")
     connection.execute("DETACH source")

@@ -19,7 +19,7 @@ from hermes_state.errors import StoreDamaged
 from hermes_state.portability.databases import copy as copied
 from hermes_state.portability.pages.copying import copy_pages
 from hermes_state.portability.pages.errors import Unfit
-from hermes_state.portability.tables import copy_tables, schema_of
+from hermes_state.portability.tables import Choice, copy_tables, schema_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ def copy(source: Path, target: Path, remembered: Path) -> Path:
     with connect(source) as db:
         seen = schema_of(db)
     target.unlink(missing_ok=True)
-    copy_pages(source, target, seen, {"left_out"}, busy_ms=1000, remembered=remembered)
+    copy_pages(source, target, Choice(seen, {"left_out"}), busy_ms=1000, remembered=remembered)
     return target
 
 
@@ -227,6 +227,16 @@ while True:
 """
 
 
+def assert_of_one_moment(made: Path) -> None:
+    """Of what `WRITER` writes: it is all of the same transaction."""
+    assert_sound(made)
+    with connect(made) as db:
+        said = db.execute("SELECT a FROM small").fetchone()[0]
+        texts = {row[0] for row in db.execute("SELECT extra FROM messages WHERE id % 9 = 4")}
+        assert texts == {b"%d " % said * 400}
+        assert db.execute("SELECT max(cast(key AS integer)) FROM facts").fetchone()[0] == said
+
+
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
 def test_one_moment_of_a_database_in_use(tmp_path: Path, mode: str) -> None:
     """Large tables are read beside SQLite, small ones through it: all are of the same transaction."""
@@ -237,12 +247,7 @@ def test_one_moment_of_a_database_in_use(tmp_path: Path, mode: str) -> None:
         assert writer.stdout.readline()
         for number in range(4):
             made = copy(source, tmp_path / f"{number}.db", remembered)
-            assert_sound(made)
-            with connect(made) as db:
-                said = db.execute("SELECT a FROM small").fetchone()[0]
-                texts = {row[0] for row in db.execute("SELECT extra FROM messages WHERE id % 9 = 4")}
-                assert texts == {b"%d " % said * 400}
-                assert db.execute("SELECT max(cast(key AS integer)) FROM facts").fetchone()[0] == said
+            assert_of_one_moment(made)
         writer.kill()
         writer.wait()
 
@@ -315,5 +320,5 @@ def assert_same_or_damaged(damaged: Path, made: Path) -> None:
 def test_as_copied_table_by_table(tmp_path: Path) -> None:
     source = make(tmp_path / "a.db")
     with connect(source) as db:
-        copy_tables(source, tmp_path / "tables.db", schema_of(db), {"left_out"}, busy_ms=1000)
+        copy_tables(source, tmp_path / "tables.db", Choice(schema_of(db), {"left_out"}), busy_ms=1000)
     assert rows_of(tmp_path / "tables.db") == rows_of(copy(source, tmp_path / "pages.db", tmp_path / "numbers"))

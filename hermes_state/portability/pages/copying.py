@@ -24,12 +24,11 @@ from hermes_state.portability.pages.writing import TOGETHER, PageFile
 from hermes_state.portability.tables import copying, fill, is_virtual, source_uri
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from hermes_state.portability.pages.reading import Pages
-    from hermes_state.portability.tables import Entry
+    from hermes_state.portability.tables import Choice, Entry
 
 # Of a database's header: bytes that SQLite keeps for extensions at the end of each page; the version of the schema's
 # format; whether it is vacuumed.
@@ -56,17 +55,7 @@ class Begun(NamedTuple):
     roots: dict[int, int]
 
 
-def copy_pages(
-    source: Path,
-    target: Path,
-    seen: Sequence[Entry],
-    without: AbstractSet[str],
-    *,
-    busy_ms: int,
-    remembered: Path,
-    rowless: AbstractSet[str] = frozenset(),
-    afterwards: Mapping[str, str] | None = None,
-) -> None:
+def copy_pages(source: Path, target: Path, choice: Choice, *, busy_ms: int, remembered: Path) -> None:
     """As `tables.copy_tables`; a page keeps its place from copy to copy.
 
     Args:
@@ -78,7 +67,7 @@ def copy_pages(
     """
     earlier = Trace.parse(remembered.read_bytes()) if remembered.exists() else None
     with (
-        begun(source, target, seen, without, busy_ms=busy_ms, rowless=rowless, afterwards=afterwards) as copy,
+        begun(source, target, choice, busy_ms) as copy,
         PageFile(target, copy.pages.size) as file,
     ):
         if earlier is None or not is_usable(earlier, copy.made, copy.pages.size):
@@ -88,16 +77,7 @@ def copy_pages(
 
 
 @contextmanager
-def begun(
-    source: Path,
-    target: Path,
-    seen: Sequence[Entry],
-    without: AbstractSet[str],
-    *,
-    busy_ms: int,
-    rowless: AbstractSet[str] = frozenset(),
-    afterwards: Mapping[str, str] | None = None,
-) -> Iterator[Begun]:
+def begun(source: Path, target: Path, choice: Choice, busy_ms: int) -> Iterator[Begun]:
     """Begin a copy: arguments and errors are those of `copy_pages`."""
     with (
         copying(source, target, busy_ms) as connection,
@@ -105,10 +85,10 @@ def begun(
     ):
         _refuse_unknown(pages)
         there = _roots(connection, "source")
-        large = _large(pages, seen, there) - rowless
-        if large & {*(afterwards or {})}:
+        large = _large(pages, choice.seen, there) - choice.rowless
+        if large & choice.afterwards.keys():
             raise Unfit("a table that is changed in the copy has many pages")
-        fill(connection, seen, without, rowless=large | rowless, afterwards=afterwards)
+        fill(connection, choice._replace(rowless=large | choice.rowless))
         made = {key: root for key, root in _roots(connection, "main").items() if key.table in large}
         if not made.keys() <= there.keys():
             raise Unfit("an index that is there no more")

@@ -23,15 +23,14 @@ from hermes_state.portability.pages.trace import CHAINED
 from hermes_state.portability.pages.writing import PageFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from concurrent.futures import Future
     from pathlib import Path
 
     from hermes_state.portability.pages.copying import Begun
     from hermes_state.portability.pages.reading import Pages
     from hermes_state.portability.pages.trace import Trace
-    from hermes_state.portability.tables import Entry
+    from hermes_state.portability.tables import Choice
 
 T = TypeVar("T")
 # A page to be read: its number, the database's page, and whether a long row goes on there.
@@ -41,16 +40,7 @@ _UNFIT = "what was noted of its pages does not fit together"
 
 @contextmanager
 def refreshed_pages(
-    source: Path,
-    target: Path,
-    seen: Sequence[Entry],
-    without: AbstractSet[str],
-    *,
-    busy_ms: int,
-    trace: Trace,
-    describe: Callable[[Any], T],
-    rowless: AbstractSet[str] = frozenset(),
-    afterwards: Mapping[str, str] | None = None,
+    source: Path, target: Path, choice: Choice, *, busy_ms: int, trace: Trace, describe: Callable[[Any], T]
 ) -> Iterator[tuple[list[int], Future[T]]]:
     """As `copying.copy_pages`, of the pages that are not as in an earlier copy; all others are zeros in the file.
 
@@ -66,7 +56,7 @@ def refreshed_pages(
         SchemaChanged: the source no longer has the schema that was seen.
         Unfit: it can't be copied so.
     """
-    with begun(source, target, seen, without, busy_ms=busy_ms, rowless=rowless, afterwards=afterwards) as copy:
+    with begun(source, target, choice, busy_ms) as copy:
         if copy.roots != trace.roots or not is_usable(trace, copy.made, copy.pages.size):
             raise Unfit("its trees are others than before")
         with ThreadPoolExecutor(1, "describe") as pool:
