@@ -41,7 +41,7 @@ _CACHED = 20
 _AHEAD = 16_384
 
 
-class Begun(NamedTuple):
+class Skeleton(NamedTuple):
     """A copy that has its schema, and the rows of the small tables.
 
     Attributes:
@@ -77,7 +77,7 @@ def copy_pages(source: Path, target: Path, choice: Choice, *, busy_ms: int, reme
 
 
 @contextmanager
-def begun(source: Path, target: Path, choice: Choice, busy_ms: int) -> Iterator[Begun]:
+def begun(source: Path, target: Path, choice: Choice, busy_ms: int) -> Iterator[Skeleton]:
     """Begin a copy: arguments and errors are those of `copy_pages`."""
     with (
         copying(source, target, busy_ms) as connection,
@@ -93,7 +93,7 @@ def begun(source: Path, target: Path, choice: Choice, busy_ms: int) -> Iterator[
         if not made.keys() <= there.keys():
             raise Unfit("an index that is there no more")
         count = connection.execute("PRAGMA main.page_count").fetchone()[0]
-        yield Begun(pages, count, {there[key]: root for key, root in made.items()})
+        yield Skeleton(pages, count, {there[key]: root for key, root in made.items()})
 
 
 class _Tree(NamedTuple):
@@ -142,7 +142,7 @@ class _Copying:
         earlier: the trace of an earlier copy, whose numbers are kept; it may be an empty one.
     """
 
-    def __init__(self, copy: Begun, file: PageFile, earlier: Trace) -> None:
+    def __init__(self, copy: Skeleton, file: PageFile, earlier: Trace) -> None:
         self._copy, self._pages, self._file = copy, copy.pages, file
         self._trace = Trace(
             page_size=earlier.page_size,

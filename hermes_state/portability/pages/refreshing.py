@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from hermes_state.portability.pages.copying import Begun
+    from hermes_state.portability.pages.copying import Skeleton
     from hermes_state.portability.pages.reading import Pages
     from hermes_state.portability.pages.trace import Trace
     from hermes_state.portability.tables import Choice
@@ -71,7 +71,7 @@ def refreshed_pages(
                 raise
 
 
-def _refresh(copy: Begun, target: Path, trace: Trace) -> list[int]:
+def _refresh(copy: Skeleton, target: Path, trace: Trace) -> list[int]:
     written = {pages[0] for pages in trace.lists()}
     with PageFile(target, copy.pages.size) as file:
         changes = _Changes(copy.pages, copy.roots, trace)
